@@ -1,0 +1,53 @@
+// Package v1beta2 is the hub version of the Work API: what the code works on and what is stored.
+//
+// It owns the types and their defaults. A Work carries every field of the batch/v1 JobSpec under the same name by
+// embedding it, so a Work can always say what a Job can say; what a Work adds stands beside.
+package v1beta2
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-work/kubectl-work/pkg/apis/work"
+)
+
+// Kind of the documents of this package.
+const Kind = "Work"
+
+// GroupVersion of the documents of this package.
+var GroupVersion = schema.GroupVersion{Group: work.Group, Version: "v1beta2"}
+
+// DefaultRetryFactor multiplies maxRetries when retryFactor is not set.
+const DefaultRetryFactor = "1.5"
+
+// Work is a one-shot, terminable task: it runs as a batch/v1 Job of its name and ends Succeeded or Failed.
+type Work struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec WorkSpec `json:"spec"`
+}
+
+// WorkSpec is a JobSpec and what a Work adds to it.
+type WorkSpec struct {
+	// Every field of a JobSpec, same name, same meaning. restartPolicy of the template defaults to Never.
+	batchv1.JobSpec `json:",inline"`
+
+	// MaxRetries is how often the task is tried again after a failed Pod. The Job's backoffLimit becomes
+	// ceil(maxRetries × retryFactor). Setting backoffLimit too is an error. Unset stays unset.
+	MaxRetries *int32 `json:"maxRetries,omitempty"`
+
+	// RetryFactor is a decimal number of at least 1, as text ("1.5"): head room for Pods that fail through no fault
+	// of the task (evictions, lost nodes). Default "1.5".
+	RetryFactor string `json:"retryFactor,omitempty"`
+
+	// CleanupPolicy says what happens to the Job after it finished.
+	CleanupPolicy *CleanupPolicy `json:"cleanupPolicy,omitempty"`
+}
+
+// CleanupPolicy says what happens to a finished run.
+type CleanupPolicy struct {
+	// TTLSecondsAfterFinished: the cluster deletes the Job and its Pods this many seconds after it finished.
+	TTLSecondsAfterFinished *int32 `json:"ttlSecondsAfterFinished,omitempty"`
+}

@@ -1,0 +1,220 @@
+package status
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/kubectl-work/kubectl-work/pkg/apis/work"
+)
+
+// findFailed explains a failure that the Job controller has recorded or announced.
+func findFailed(v view, _ Phase) []Finding {
+	c := v.condition(batchv1.JobFailed)
+	if c == nil {
+		c = v.condition(batchv1.JobFailureTarget)
+	}
+	if c == nil {
+		return nil
+	}
+	f := failureOf(v)
+	message := f.cause(v)
+	switch {
+	case c.Reason == batchv1.JobReasonDeadlineExceeded:
+		message = "it was active longer than " + deadline(v.Job)
+	case c.Reason == batchv1.JobReasonPodFailurePolicy, message == "":
+		message = join(c.Message, message)
+	}
+	finding := Finding{
+		Severity: SeverityError, Reason: c.Reason, Message: message, Since: c.LastTransitionTime.Time,
+		Evidence: []Evidence{jobCondition(v.Job, c)},
+		Advice:   []Advice{{Command: "kubectl work logs " + v.Job.Name, Risk: RiskInspect, Why: "the whole output"}},
+	}
+	if v.condition(batchv1.JobFailed) == nil {
+		finding.Next = fmt.Sprintf("Failed is set when the last Pod has ended (%s)", terminating(v.Job))
+	}
+	if text := overLimit(v.Job); text != "" {
+		finding.Message += "; " + text
+	}
+	return []Finding{finding}
+}
+
+// overLimit explains why more Pods failed than backoffLimit seems to allow (kubernetes/kubernetes#60735).
+func overLimit(job *batchv1.Job) string {
+	limit := tryLimit(job)
+	if limit == nil || job.Status.Failed <= *limit {
+		return ""
+	}
+	return fmt.Sprintf("%d pods failed, backoffLimit is %d: pods already running when the limit was passed are counted too",
+		job.Status.Failed, *limit-1)
+}
+
+func deadline(job *batchv1.Job) string {
+	if s := job.Spec.ActiveDeadlineSeconds; s != nil {
+		return fmt.Sprintf("activeDeadlineSeconds: %d", *s)
+	}
+	return "its activeDeadlineSeconds"
+}
+
+// terminating says how many Pods are still on their way out.
+func terminating(job *batchv1.Job) string {
+	if t := job.Status.Terminating; t != nil && *t > 0 {
+		return fmt.Sprintf("%d still ending", *t)
+	}
+	return "none is ending any more"
+}
+
+// findSucceeded tells how a success, recorded or announced, came about.
+func findSucceeded(v view, _ Phase) []Finding {
+	complete := v.condition(batchv1.JobComplete)
+	c := complete
+	if c == nil {
+		c = v.condition(batchv1.JobSuccessCriteriaMet)
+	}
+	if c == nil {
+		return nil
+	}
+	st := v.Job.Status
+	var message string
+	switch {
+	case v.Job.Spec.Completions != nil && *v.Job.Spec.Completions == 0:
+		message = "nothing to do (0 completions)"
+	case c.Reason == batchv1.JobReasonSuccessPolicy:
+		message = fmt.Sprintf("%d of %d indexes succeeded, enough by its success policy", st.Succeeded, cmp.Or(completions(v.Job), st.Succeeded))
+	case st.Failed > 0 && completions(v.Job) <= 1:
+		message = fmt.Sprintf("after %d tries (%d failed)", st.Succeeded+st.Failed, st.Failed)
+	case st.Failed > 0:
+		message = fmt.Sprintf("%d pods succeeded, %d failed and were tried again", st.Succeeded, st.Failed)
+	}
+	finding := Finding{
+		Severity: SeverityInfo, Reason: cmp.Or(c.Reason, "Completed"), Message: message, Since: c.LastTransitionTime.Time,
+		Evidence: []Evidence{jobCondition(v.Job, c)},
+	}
+	if complete == nil {
+		finding.Next = fmt.Sprintf("Complete is set when the last Pod has ended (%s)", terminating(v.Job))
+	}
+	return []Finding{finding}
+}
+
+func completions(job *batchv1.Job) int32 {
+	if job.Spec.Completions != nil {
+		return *job.Spec.Completions
+	}
+	return 1
+}
+
+func findDeleting(v view, _ Phase) []Finding {
+	if v.Job.DeletionTimestamp == nil {
+		return nil
+	}
+	message := "it is being deleted"
+	if len(v.Job.Finalizers) > 0 {
+		message += "; held by " + strings.Join(v.Job.Finalizers, ", ")
+	}
+	return []Finding{{
+		Severity: SeverityWarning, Reason: "Deleting", Message: message, Since: v.Job.DeletionTimestamp.Time,
+		Evidence: []Evidence{{Object: "job/" + v.Job.Name, Path: ".metadata.deletionTimestamp", Value: v.Job.DeletionTimestamp.UTC().Format(timeFormat)}},
+	}}
+}
+
+// findHeld says who or what keeps the run from going on.
+func findHeld(v view, p Phase) []Finding {
+	if p != PhasePaused && p != PhaseQueued && p != PhaseWaiting {
+		return nil
+	}
+	resume := Advice{Command: "kubectl work resume " + v.Job.Name, Risk: RiskChanges, Why: "starts its Pods"}
+	f := Finding{Severity: SeverityWarning, Since: since(v, p)}
+	if !suspended(v.Job) {
+		f.Reason, f.Message = "ZeroParallelism", "spec.parallelism is 0, so no Pod is started; suspend is not what holds it"
+		f.Evidence = []Evidence{{Object: "job/" + v.Job.Name, Path: ".spec.parallelism", Value: "0"}}
+		f.Advice = []Advice{{Command: fmt.Sprintf(`kubectl patch job %s -p '{"spec":{"parallelism":1}}'`, v.Job.Name), Risk: RiskChanges, Why: "starts its Pods"}}
+		return []Finding{f}
+	}
+	f.Evidence = []Evidence{{Object: "job/" + v.Job.Name, Path: ".spec.suspend", Value: "true"}}
+	holds, err := work.ParseHolds(v.Job.Annotations[work.AnnotationHolds])
+	hold, paused := holds.Find(work.HoldPaused)
+	switch {
+	case err != nil:
+		f.Reason, f.Message = "HoldsUnreadable", err.Error()
+		f.Advice = []Advice{{Command: resume.Command + " --force", Risk: RiskChanges, Why: resume.Why}}
+	case paused:
+		f.Reason, f.Message = "Paused", "paused"+by(hold.By)+reason(hold.Reason)
+		f.Since = hold.Since.Time
+		f.Advice = []Advice{resume}
+	case p == PhaseQueued:
+		f.Reason, f.Message = "QueuedElsewhere", "a queueing controller decides when it starts"
+		if queue := v.Job.Labels[work.LabelKueueQueue]; queue != "" {
+			f.Message = fmt.Sprintf("queue %s decides when it starts (label %s)", queue, work.LabelKueueQueue)
+		}
+	default:
+		f.Reason, f.Message = "Suspended", "suspended"+by(suspendManager(v.Job))
+		f.Advice = []Advice{resume}
+	}
+	if v.condition(batchv1.JobSuspended) == nil {
+		f.Next = "the Job controller has not confirmed it yet"
+	}
+	return []Finding{f}
+}
+
+func by(who string) string {
+	if who == "" {
+		return ""
+	}
+	return " by " + who
+}
+
+func reason(text string) string {
+	if text == "" {
+		return ""
+	}
+	return fmt.Sprintf(": %q", text)
+}
+
+// suspendManager is the field manager that owns spec.suspend, "" when managedFields do not tell.
+func suspendManager(job *batchv1.Job) string {
+	for _, entry := range job.ManagedFields {
+		if entry.FieldsV1 != nil && entry.Subresource == "" && strings.Contains(string(entry.FieldsV1.Raw), `"f:suspend":{}`) {
+			return entry.Manager
+		}
+	}
+	return ""
+}
+
+// findManagedElsewhere: the built-in controller ignores such a Job, so nothing that misses here means anything.
+func findManagedElsewhere(v view, p Phase) []Finding {
+	m := v.Job.Spec.ManagedBy
+	if m == nil || *m == batchv1.JobControllerName || p.Finished() {
+		return nil
+	}
+	return []Finding{{
+		Severity: SeverityInfo, Reason: "ManagedElsewhere", Since: v.Job.CreationTimestamp.Time,
+		Message:  fmt.Sprintf("managed by %s; this cluster's Job controller ignores it", *m),
+		Evidence: []Evidence{{Object: "job/" + v.Job.Name, Path: ".spec.managedBy", Value: *m}},
+	}}
+}
+
+func managedElsewhere(v view) bool {
+	return v.Job.Spec.ManagedBy != nil && *v.Job.Spec.ManagedBy != batchv1.JobControllerName
+}
+
+const timeFormat = "2006-01-02T15:04:05Z07:00"
+
+func jobCondition(job *batchv1.Job, c *batchv1.JobCondition) Evidence {
+	return Evidence{
+		Object: "job/" + job.Name,
+		Path:   fmt.Sprintf(".status.conditions[?(@.type==%q)]", c.Type),
+		Value:  fmt.Sprintf("%s: %s", c.Reason, c.Message),
+	}
+}
+
+func join(parts ...string) string {
+	var kept []string
+	for _, p := range parts {
+		if p != "" {
+			kept = append(kept, p)
+		}
+	}
+	return strings.Join(kept, "; ")
+}
