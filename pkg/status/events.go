@@ -57,8 +57,5 @@ func related(v view, e corev1.Event) bool {
 	if match("Job", v.Job.Name, string(v.Job.UID)) {
 		return true
 	}
-	if o.Kind == "Pod" && v.Job.Name != "" && strings.HasPrefix(o.Name, v.Job.Name+"-") && len(v.pods) == 0 {
-		return false // a Pod that is gone: its uid is not known to be ours
-	}
 	return slices.ContainsFunc(v.pods, func(p *corev1.Pod) bool { return match("Pod", p.Name, string(p.UID)) })
 }

@@ -107,11 +107,11 @@ type Finding struct {
 	ID       string     `json:"id"` // stable, kebab-case
 	Severity Severity   `json:"severity"`
 	Class    Class      `json:"class,omitempty"`
-	Reason   string     `json:"reason"`            // CamelCase
-	Message  string     `json:"message"`           // one sentence
+	Reason   string     `json:"reason"`  // CamelCase
+	Message  string     `json:"message"` // one sentence
 	Evidence []Evidence `json:"evidence,omitempty"`
 	Since    time.Time  `json:"since,omitzero"`
-	Next     string     `json:"next,omitempty"`    // what happens by itself
+	Next     string     `json:"next,omitempty"` // what happens by itself
 	Advice   []Advice   `json:"advice,omitempty"`
 }
 

@@ -1,0 +1,136 @@
+// Package cluster is the only package that talks to an API server: typed clients, watches, retries, log streams.
+//
+// It owns the connection and everything that can go wrong with it. It never judges what it reads (package status does)
+// and never prints. Every call ends with its context; a call that cannot reach the server is repeated for a bounded
+// time and then gives an *UnreachableError; refused credentials or rights give an *AccessError. It uses no discovery:
+// the kinds it needs are compiled in.
+package cluster
+
+import (
+	"fmt"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	authenticationv1client "k8s.io/client-go/kubernetes/typed/authentication/v1"
+	authorizationv1client "k8s.io/client-go/kubernetes/typed/authorization/v1"
+	batchv1client "k8s.io/client-go/kubernetes/typed/batch/v1"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-work/kubectl-work/pkg/apis/work"
+)
+
+// Options say how a Client behaves. The zero value is usable but for Now.
+type Options struct {
+	UserAgent string
+	RetryFor  time.Duration     // how long an unreachable server is tried again
+	Now       func() time.Time  // the local clock
+	Warn      func(text string) // warnings of the server, each once; nil drops them
+	Notice    func(text string) // remarks about the connection, for a person; nil drops them
+	Getter    genericclioptions.RESTClientGetter
+}
+
+// Client talks to one cluster. It is safe for concurrent use.
+type Client struct {
+	batch batchv1client.BatchV1Interface
+	core  corev1client.CoreV1Interface
+	authz authorizationv1client.AuthorizationV1Interface
+	authn authenticationv1client.AuthenticationV1Interface
+
+	Namespace string // of the context, or of -n
+	Explicit  bool   // the namespace was asked for with -n
+	Context   string // name of the context, "" in a Pod
+	Host      string // address of the API server
+
+	options Options
+	skew    atomic.Int64 // server's clock less ours, ns
+}
+
+// New reads the kubeconfig behind o.Getter. It sends nothing. An unusable kubeconfig or context is a *ConfigError.
+func New(o Options) (*Client, error) {
+	config, err := o.Getter.ToRESTConfig()
+	if err != nil {
+		return nil, &ConfigError{Err: err}
+	}
+	namespace, explicit, err := o.Getter.ToRawKubeConfigLoader().Namespace()
+	if err != nil {
+		return nil, &ConfigError{Err: err}
+	}
+	c := &Client{Namespace: namespace, Explicit: explicit, Host: config.Host, options: o}
+	if raw, err := o.Getter.ToRawKubeConfigLoader().RawConfig(); err == nil {
+		c.Context = raw.CurrentContext
+	}
+	if err := c.connect(config); err != nil {
+		return nil, &ConfigError{Err: err}
+	}
+	return c, nil
+}
+
+// connect builds the typed clients on one HTTP client. Client-side throttling is off: API Priority and Fairness, on in
+// every supported server, sets the pace, and its 429 is obeyed.
+func (c *Client) connect(config *rest.Config) error {
+	config = rest.CopyConfig(config)
+	config.UserAgent = c.options.UserAgent
+	config.QPS, config.Burst = -1, -1
+	config.ContentType = runtime.ContentTypeProtobuf
+	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
+	config.WarningHandlerWithContext = &warnings{warn: c.options.Warn}
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &serverClock{next: next, client: c} })
+	httpClient, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return fmt.Errorf("set up the connection: %w", err)
+	}
+	if c.batch, err = batchv1client.NewForConfigAndClient(config, httpClient); err != nil {
+		return fmt.Errorf("set up the connection: %w", err)
+	}
+	if c.core, err = corev1client.NewForConfigAndClient(config, httpClient); err != nil {
+		return fmt.Errorf("set up the connection: %w", err)
+	}
+	if c.authz, err = authorizationv1client.NewForConfigAndClient(config, httpClient); err != nil {
+		return fmt.Errorf("set up the connection: %w", err)
+	}
+	if c.authn, err = authenticationv1client.NewForConfigAndClient(config, httpClient); err != nil {
+		return fmt.Errorf("set up the connection: %w", err)
+	}
+	return nil
+}
+
+// manager is the field manager of every write.
+const manager = work.FieldManager
+
+// Now is the server's time as far as its answers tell, else ours. Ages and grace times are counted against stamps of
+// the server, so its clock is the one that counts.
+func (c *Client) Now() time.Time {
+	skew := time.Duration(c.skew.Load())
+	if skew.Abs() < minSkew {
+		skew = 0
+	}
+	return c.options.Now().Add(skew)
+}
+
+// minSkew hides what the Date header's resolution of a second and the way of an answer make up.
+const minSkew = 3 * time.Second
+
+// serverClock reads the Date header of every answer.
+type serverClock struct {
+	next   http.RoundTripper
+	client *Client
+}
+
+// RoundTrip implements http.RoundTripper.
+func (s *serverClock) RoundTrip(req *http.Request) (*http.Response, error) {
+	res, err := s.next.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	if at, err := http.ParseTime(res.Header.Get("Date")); err == nil {
+		s.client.skew.Store(int64(at.Sub(s.client.options.Now())))
+	}
+	return res, nil
+}
+
+// WrappedRoundTripper lets client-go reach the transport below, to close idle connections.
+func (s *serverClock) WrappedRoundTripper() http.RoundTripper { return s.next }

@@ -1,0 +1,85 @@
+package cluster
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+)
+
+// ConfigError says that the kubeconfig, its context or its credentials cannot be used; nothing was sent.
+type ConfigError struct{ Err error }
+
+func (e *ConfigError) Error() string { return e.Err.Error() }
+func (e *ConfigError) Unwrap() error { return e.Err }
+
+// AccessError says that the caller may not do something.
+type AccessError struct {
+	Verb, Resource, Namespace string // what was asked; empty for refused credentials
+	Err                       error
+}
+
+func (e *AccessError) Error() string {
+	if e.Verb == "" {
+		return fmt.Sprintf("the API server refused the credentials: %v", e.Err)
+	}
+	return fmt.Sprintf("no right to %s %s in namespace %s", e.Verb, e.Resource, e.Namespace)
+}
+func (e *AccessError) Unwrap() error { return e.Err }
+
+// UnreachableError says that the API server could not be reached, or did not answer usefully, for some time.
+type UnreachableError struct {
+	Host string
+	For  time.Duration // how long it was tried
+	Err  error
+}
+
+func (e *UnreachableError) Error() string {
+	tried := ""
+	if e.For >= time.Second {
+		tried = fmt.Sprintf(" (tried for %s)", e.For.Round(time.Second))
+	}
+	return fmt.Sprintf("the API server %s is out of reach%s: %v", e.Host, tried, Plain(e.Err))
+}
+func (e *UnreachableError) Unwrap() error { return e.Err }
+
+// Plain takes Go's wrapping off a connection error: what is left is the part a person can use.
+func Plain(err error) error {
+	var op *net.OpError
+	if errors.As(err, &op) && op.Err != nil {
+		return op.Err
+	}
+	return err
+}
+
+// transient tells whether the same request may work a moment later. A context that ended is not transient.
+func transient(err error) bool {
+	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return false
+	}
+	if untrusted(err) {
+		return false
+	}
+	var status apierrors.APIStatus
+	if errors.As(err, &status) {
+		code := status.Status().Code
+		return code == http.StatusTooManyRequests || code >= 500 && code != http.StatusNotImplemented
+	}
+	var netErr net.Error
+	return errors.As(err, &netErr) || utilnet.IsConnectionRefused(err) || utilnet.IsConnectionReset(err) ||
+		utilnet.IsProbableEOF(err) || utilnet.IsHTTP2ConnectionLost(err) || unexpectedEnd(err)
+}
+
+// untrusted tells of a certificate that will not be right a moment later.
+func untrusted(err error) bool {
+	var authority x509.UnknownAuthorityError
+	var host x509.HostnameError
+	var invalid x509.CertificateInvalidError
+	return errors.As(err, &authority) || errors.As(err, &host) || errors.As(err, &invalid)
+}

@@ -1,0 +1,224 @@
+package cluster
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Scope says which Jobs an Observer follows, all in one namespace.
+type Scope struct {
+	Namespace string
+	Name      string       // one Job, "" for several
+	Selector  string       // label selector, for several
+	Seed      *batchv1.Job // the Job of Name as it was just read: nothing that happens after it is missed
+}
+
+// Observed is one Job and its Pods as last seen. The objects are shared: nobody may change them.
+type Observed struct {
+	Job     *batchv1.Job
+	Deleted bool // gone; Job is its last state as the watch delivered it
+	Gap     bool // gone, but the watch was interrupted: Job may not be its last state
+	Pods    []*corev1.Pod
+}
+
+// Contact says whether the server answers.
+type Contact struct {
+	Since time.Time // of the first failure in a row, zero when all is well
+	Err   error     // the newest failure
+}
+
+// Observer follows Jobs and their Pods. It keeps the last state of each and tells that something changed; it does not
+// keep every step in between, but it never misses how a Job ended: a deletion keeps the state that came with it.
+type Observer struct {
+	Changed <-chan struct{} // one token after any number of changes
+
+	client  *Client
+	scope   Scope
+	changed chan struct{}
+	done    sync.WaitGroup
+
+	mu         sync.Mutex
+	jobs       map[types.UID]*Observed
+	pods       map[types.UID]*corev1.Pod
+	jobsSynced bool
+	podsSynced bool
+	podsHidden bool
+	podsWatch  bool // the Pod watch was started
+	contacts   map[string]Contact
+	version    string // resourceVersion of the newest Job event
+	cancel     context.CancelFunc
+}
+
+// Observe starts to follow a scope until ctx ends. Wait joins its goroutines.
+func (c *Client) Observe(ctx context.Context, scope Scope) *Observer {
+	o := &Observer{
+		client: c, scope: scope, changed: make(chan struct{}, 1),
+		jobs: map[types.UID]*Observed{}, pods: map[types.UID]*corev1.Pod{}, contacts: map[string]Contact{},
+	}
+	o.Changed = o.changed
+	o.done.Go(func() { o.watchJobs(ctx, scope.Seed) })
+	if scope.Seed != nil {
+		o.seed(ctx, scope.Seed)
+	} else if scope.Name == "" {
+		o.startPods(ctx, "")
+	}
+	if scope.Name != "" {
+		o.done.Go(func() { o.lookAgain(ctx) })
+	}
+	return o
+}
+
+// Wait returns when everything that Observe started has ended; the context must have ended.
+func (o *Observer) Wait() { o.done.Wait() }
+
+// Synced tells whether the Jobs, and the Pods where they may be seen, were read once.
+func (o *Observer) Synced() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.jobsSynced && (o.podsSynced || o.podsHidden || !o.podsWatch)
+}
+
+// PodsHidden tells whether the caller may not list Pods.
+func (o *Observer) PodsHidden() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.podsHidden
+}
+
+// Contact is the longest failure in a row that still lasts.
+func (o *Observer) Contact() Contact {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	var worst Contact
+	for _, c := range o.contacts {
+		if c.Err != nil && (worst.Err == nil || c.Since.Before(worst.Since)) {
+			worst = c
+		}
+	}
+	return worst
+}
+
+// Runs returns every Job seen so far, in order of name and then age.
+func (o *Observer) Runs() []Observed {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	byOwner := map[types.UID][]*corev1.Pod{}
+	for _, pod := range o.pods {
+		if ref := metav1.GetControllerOf(pod); ref != nil {
+			byOwner[ref.UID] = append(byOwner[ref.UID], pod)
+		}
+	}
+	var all []Observed
+	for uid, seen := range o.jobs {
+		run := *seen
+		run.Pods = byOwner[uid]
+		slices.SortFunc(run.Pods, func(a, b *corev1.Pod) int { return strings.Compare(a.Name, b.Name) })
+		all = append(all, run)
+	}
+	slices.SortFunc(all, func(a, b Observed) int {
+		if c := strings.Compare(a.Job.Name, b.Job.Name); c != 0 {
+			return c
+		}
+		return a.Job.CreationTimestamp.Compare(b.Job.CreationTimestamp.Time)
+	})
+	return all
+}
+
+func (o *Observer) notify() {
+	select {
+	case o.changed <- struct{}{}:
+	default:
+	}
+}
+
+func (o *Observer) seed(ctx context.Context, job *batchv1.Job) {
+	o.mu.Lock()
+	o.jobs[job.UID] = &Observed{Job: job}
+	o.mu.Unlock()
+	o.startPodsOf(ctx, job)
+}
+
+// startPodsOf starts the Pod watch of a single Job with that Job's own selector.
+func (o *Observer) startPodsOf(ctx context.Context, job *batchv1.Job) {
+	selector, err := podSelector(job)
+	if err != nil || job.Spec.Selector == nil {
+		selector = ""
+	}
+	o.startPods(ctx, selector)
+}
+
+func (o *Observer) startPods(ctx context.Context, selector string) {
+	o.mu.Lock()
+	started := o.podsWatch
+	o.podsWatch = true
+	o.mu.Unlock()
+	if !started {
+		o.done.Go(func() { o.watchPods(ctx, selector) })
+	}
+}
+
+// report notes how a request of one of the watches went.
+func (o *Observer) report(what string, err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	last := o.contacts[what]
+	switch {
+	case err == nil:
+		last = Contact{}
+	case last.Err == nil:
+		last = Contact{Since: o.client.options.Now(), Err: err}
+	default:
+		last.Err = err
+	}
+	o.contacts[what] = last
+	if err != nil {
+		o.notify()
+	}
+}
+
+// lookInterval is how often a single Job is read beside its watch: a connection can fall silent without an error
+// (kubernetes/kubernetes#95981).
+const lookInterval = 30 * time.Second
+
+// lookAgain reads the Job now and then; when it is newer than what the watch delivered and stays so, the watch is dead
+// and starts anew from what was read.
+func (o *Observer) lookAgain(ctx context.Context) {
+	for sleep(ctx, lookInterval) {
+		before := o.newest()
+		job, err := o.client.batch.Jobs(o.scope.Namespace).Get(ctx, o.scope.Name, metav1.GetOptions{})
+		if ctx.Err() != nil {
+			return
+		}
+		if !NotFound(err) {
+			o.report("get", err)
+		}
+		const settle = 2 * time.Second // the watch may be just about to deliver it
+		if err != nil || job.ResourceVersion == before || !sleep(ctx, settle) || o.newest() != before {
+			continue
+		}
+		o.restart()
+	}
+}
+
+func (o *Observer) newest() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.version
+}
+
+// restart ends the running Job watch; watchJobs begins another.
+func (o *Observer) restart() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.cancel != nil {
+		o.cancel()
+	}
+}

@@ -1,0 +1,134 @@
+package cluster
+
+import (
+	"context"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// jobStore takes what the Reflector of Jobs delivers. It implements cache.ReflectorStore.
+type jobStore struct {
+	o   *Observer
+	ctx context.Context //nolint:containedctx // the Reflector's callbacks have none, and the Pod watch needs one
+}
+
+// Add implements cache.ReflectorStore.
+func (s *jobStore) Add(obj any) error { return s.Update(obj) }
+
+// Update implements cache.ReflectorStore.
+func (s *jobStore) Update(obj any) error {
+	if job, ok := obj.(*batchv1.Job); ok {
+		s.set(job, false)
+	}
+	return nil
+}
+
+// Delete implements cache.ReflectorStore: the object is the last state that the server had.
+func (s *jobStore) Delete(obj any) error {
+	if job, ok := obj.(*batchv1.Job); ok {
+		s.set(job, true)
+	}
+	return nil
+}
+
+func (s *jobStore) set(job *batchv1.Job, deleted bool) {
+	o := s.o
+	o.mu.Lock()
+	o.jobs[job.UID] = &Observed{Job: job, Deleted: deleted}
+	o.version = job.ResourceVersion
+	o.mu.Unlock()
+	if o.scope.Name != "" {
+		o.startPodsOf(s.ctx, job)
+	}
+	o.notify()
+}
+
+// Replace implements cache.ReflectorStore: a list after the start, or after the watch was broken. A Job that is missing
+// in it was deleted meanwhile.
+func (s *jobStore) Replace(list []any, _ string) error {
+	o := s.o
+	there := map[types.UID]bool{}
+	for _, obj := range list {
+		if job, ok := obj.(*batchv1.Job); ok {
+			there[job.UID] = true
+			s.set(job, false)
+		}
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for uid, seen := range o.jobs {
+		if !there[uid] && !seen.Deleted {
+			o.jobs[uid] = &Observed{Job: seen.Job, Deleted: true, Gap: true}
+		}
+	}
+	o.jobsSynced = true
+	o.notify()
+	return nil
+}
+
+// Resync implements cache.ReflectorStore.
+func (s *jobStore) Resync() error { return nil }
+
+// podStore takes what the Reflector of Pods delivers. Pods that are gone are kept while their Job is: they tell how it
+// ended. It implements cache.ReflectorStore.
+type podStore struct{ o *Observer }
+
+// Add implements cache.ReflectorStore.
+func (s *podStore) Add(obj any) error { return s.Update(obj) }
+
+// Update implements cache.ReflectorStore.
+func (s *podStore) Update(obj any) error {
+	pod, ok := obj.(*corev1.Pod)
+	if !ok {
+		return nil
+	}
+	pod.ManagedFields = nil
+	s.o.mu.Lock()
+	defer s.o.mu.Unlock()
+	s.o.pods[pod.UID] = pod
+	s.o.notify()
+	return nil
+}
+
+// Delete implements cache.ReflectorStore.
+func (s *podStore) Delete(obj any) error {
+	pod, ok := obj.(*corev1.Pod)
+	if !ok {
+		return nil
+	}
+	s.o.mu.Lock()
+	defer s.o.mu.Unlock()
+	if pod.Status.Phase != corev1.PodFailed {
+		delete(s.o.pods, pod.UID)
+	}
+	s.o.notify()
+	return nil
+}
+
+// Replace implements cache.ReflectorStore.
+func (s *podStore) Replace(list []any, _ string) error {
+	o := s.o
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	fresh := map[types.UID]*corev1.Pod{}
+	for _, obj := range list {
+		if pod, ok := obj.(*corev1.Pod); ok {
+			pod.ManagedFields = nil
+			fresh[pod.UID] = pod
+		}
+	}
+	for uid, pod := range o.pods {
+		if fresh[uid] == nil && pod.Status.Phase == corev1.PodFailed {
+			fresh[uid] = pod
+		}
+	}
+	o.pods = fresh
+	o.podsSynced = true
+	o.notify()
+	return nil
+}
+
+// Resync implements cache.ReflectorStore.
+func (s *podStore) Resync() error { return nil }
