@@ -21,6 +21,7 @@ type checker struct {
 	report reporter
 	bad    []string // every path reported, and those a fix would bring
 	outer  []frame
+	work   reflect.Type // the spec of a Work, while a plain Job is checked: for advice
 }
 
 // frame is an object around the value being checked.
@@ -122,8 +123,11 @@ func (c *checker) list(v *value, t reflect.Type, at *trail) bool {
 		fix := "begin each item with -"
 		if v.kind != objectKind {
 			fix = "write it as a list: [" + v.shown() + "]"
-			if elem := bare(t.Elem()); elem.Kind() == reflect.String && strings.ContainsAny(v.text, " \n") {
-				fix = `write one string an item; for a shell line: ["sh", "-c", "..."]`
+			if bare(t.Elem()).Kind() == reflect.String {
+				fix = "write it as a list: [" + quoted(v.said()) + "]"
+				if strings.ContainsAny(v.text, " \n") {
+					fix = `write one string an item; for a shell line: ["sh", "-c", "..."]`
+				}
 			}
 		}
 		return c.wrong(v, at, v.is()+", a list is wanted", fix)
@@ -170,8 +174,7 @@ func (c *checker) integer(v *value, t reflect.Type, at *trail) bool {
 	if strings.ContainsAny(v.text, ".e") {
 		return c.wrong(v, at, v.is()+", a whole number is wanted", "")
 	}
-	return c.wrong(v, at, v.is()+", which is out of range",
-		fmt.Sprintf("at most %d", int64(1)<<(t.Bits()-1)-1))
+	return c.wrong(v, at, v.text+" is out of range", fmt.Sprintf("%d is the most", int64(1)<<(t.Bits()-1)-1))
 }
 
 // leaf lets a type that reads its own JSON read v.
@@ -216,6 +219,14 @@ func (v *value) is() string {
 	case nullKind, listKind, objectKind:
 	}
 	return "this is " + v.kind.String()
+}
+
+// said is a scalar as it stands in the file, without quotes.
+func (v *value) said() string {
+	if v.raw != "" {
+		return v.raw
+	}
+	return v.text
 }
 
 // shown is a scalar as it may stand in a message or in a list that is proposed.

@@ -30,7 +30,7 @@ func Decode(file string, data []byte, o DecodeOptions) ([]*Document, Problems) {
 	}
 	d := &decoder{
 		file: file, options: o,
-		scalars: &scalars{known: map[string]meaning{}},
+		scalars: newScalars(),
 		schema:  &schema{fields: map[reflect.Type][]field{}},
 	}
 	for _, c := range split(text) {
@@ -89,7 +89,7 @@ func (d *decoder) chunk(c chunk) {
 			continue
 		}
 		d.number++
-		converter := &converter{report: d.report, scalars: d.scalars, line: c.line, open: map[*yamlv3.Node]bool{}}
+		converter := newConverter(d.report, d.scalars, c.line)
 		root := converter.convert(n, nil, 0)
 		if !converter.refused {
 			d.root(root)
@@ -200,17 +200,18 @@ func (d *decoder) list(v *value, prefix, apiVersion, kind string) {
 func (d *decoder) document(v *value, prefix string, item int, imported bool) {
 	doc := &Document{File: d.file, Number: d.number, Item: item, Imported: imported, root: v, prefix: prefix}
 	doc.Notes = strip(v)
-	typ := reflect.TypeFor[v1beta2.Work]()
-	if imported {
-		typ = reflect.TypeFor[batchv1.Job]()
-	}
 	check := &checker{schema: d.schema, report: func(line, column int, path, message, fix string) {
 		if prefix != "" {
 			path = join(prefix, path)
 		}
 		d.report(line, column, path, message, fix)
 	}}
-	check.check(v, typ, nil)
+	if imported {
+		check.work = reflect.TypeFor[v1beta2.WorkSpec]()
+		check.check(v, reflect.TypeFor[batchv1.Job](), nil)
+	} else {
+		check.check(v, reflect.TypeFor[v1beta2.Work](), nil)
+	}
 	doc.bad = check.bad
 	var err error
 	if doc.Work, err = convertDocument(v, imported); err != nil {

@@ -23,17 +23,33 @@ type converter struct {
 	scalars  *scalars
 	line     int // lines of the file before the parsed text
 	open     map[*yamlv3.Node]bool
-	aliases  int // open aliases
+	aliases  int          // open aliases
+	outer    problemPlace // of the outermost open alias: the one that stands in the file where it is meant
 	expanded int
 	refused  bool // too deep or too large: the document is given up
 }
 
+type problemPlace struct {
+	line, column int
+	at           *trail
+}
+
+// newConverter converts nodes of text that has line lines of the file before it.
+func newConverter(report reporter, s *scalars, line int) *converter {
+	return &converter{report: report, scalars: s, line: line, open: map[*yamlv3.Node]bool{}}
+}
+
+// refuse gives the document up.
 func (c *converter) refuse(n *yamlv3.Node, at *trail, message, fix string) *value {
+	where := problemPlace{n.Line + c.line, n.Column, at}
+	if c.aliases > 0 {
+		where = c.outer
+	}
 	if !c.refused {
-		c.report(n.Line+c.line, n.Column, at.String(), message, fix)
+		c.report(where.line, where.column, where.at.String(), message, fix)
 	}
 	c.refused = true
-	return &value{line: n.Line + c.line, column: n.Column}
+	return &value{line: where.line, column: where.column}
 }
 
 func (c *converter) convert(n *yamlv3.Node, at *trail, depth int) *value {
@@ -73,6 +89,9 @@ func (c *converter) alias(n *yamlv3.Node, at *trail, depth int) *value {
 		return c.refuse(n, at, "anchor &"+n.Value+" contains itself", "")
 	}
 	c.open[n.Alias] = true
+	if c.aliases == 0 {
+		c.outer = problemPlace{n.Line + c.line, n.Column, at}
+	}
 	c.aliases++
 	v := c.convert(n.Alias, at, depth+1)
 	c.aliases--

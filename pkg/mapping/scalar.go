@@ -42,6 +42,8 @@ type scalars struct {
 	known map[string]meaning
 }
 
+func newScalars() *scalars { return &scalars{known: map[string]meaning{}} }
+
 // resolve is the meaning of a scalar node.
 func (s *scalars) resolve(n *yamlv3.Node) (meaning, error) {
 	tagged := n.Style&yamlv3.TaggedStyle != 0
@@ -59,19 +61,15 @@ func (s *scalars) resolve(n *yamlv3.Node) (meaning, error) {
 		return meaning{stringKind, n.Value}, nil
 	case n.Value == "":
 		return meaning{kind: nullKind}, nil
-	case !maySpeak(n.Value):
+	case !mayMeanMore(n.Value):
 		return meaning{stringKind, n.Value}, nil
 	}
-	m, err := s.read(n.Value)
-	if err != nil {
-		return meaning{}, err
-	}
-	return m, nil
+	return s.read(n.Value)
 }
 
-// maySpeak says that a plain scalar may be something else than a string: the others begin with one of a few
+// mayMeanMore says that a plain scalar may be something else than a string: the others begin with one of a few
 // characters and are one short word.
-func maySpeak(text string) bool {
+func mayMeanMore(text string) bool {
 	return strings.IndexByte("+-.0123456789yYnNtTfFoO~<=", text[0]) >= 0 && !strings.ContainsAny(text, "\n")
 }
 

@@ -125,8 +125,7 @@ func hasDirective(text string) bool {
 	return found
 }
 
-// jsonStream cuts a chunk that is JSON into its values. Strings of JSON may say a character as a surrogate pair, which
-// YAML does not know: it is put in as itself.
+// jsonStream cuts a chunk that is JSON into its values.
 func jsonStream(c chunk) []chunk {
 	if trimmed := strings.TrimSpace(c.text); !strings.HasPrefix(trimmed, "{") || !strings.HasSuffix(trimmed, "}") {
 		return []chunk{c}
@@ -145,16 +144,18 @@ func jsonStream(c chunk) []chunk {
 		text := c.text[start:end]
 		indent := start - 1 - strings.LastIndexByte(c.text[:start], '\n') // keeps the columns of a second value on a line
 		parts = append(parts, chunk{
-			text: strings.Repeat(" ", indent) + pairSurrogates(text),
+			text: strings.Repeat(" ", indent) + jsonAsYAML(text),
 			line: c.line + strings.Count(c.text[:start], "\n"),
 		})
 		start = end
 	}
 }
 
-// pairSurrogates replaces the surrogate pairs among the escapes of valid JSON text by the characters they mean.
-func pairSurrogates(text string) string {
-	if !strings.Contains(text, `\u`) {
+// jsonAsYAML replaces what valid JSON text may hold and the YAML parser does not take: surrogate pairs, the escape \/,
+// and tabs, which JSON has between its values only.
+func jsonAsYAML(text string) string {
+	text = strings.ReplaceAll(text, "\t", " ")
+	if !strings.Contains(text, `\u`) && !strings.Contains(text, `\/`) {
 		return text
 	}
 	var b strings.Builder
@@ -172,7 +173,10 @@ func pairSurrogates(text string) string {
 			}
 			continue
 		}
-		b.WriteString(text[i : i+2])
+		if text[i+1] != '/' {
+			b.WriteByte('\\')
+		}
+		b.WriteByte(text[i+1])
 		i += 2
 	}
 	return b.String()

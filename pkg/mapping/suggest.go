@@ -4,43 +4,81 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/kubectl-work/kubectl-work/pkg/apis/work/v1beta2"
 )
 
 // unknown reports a field that the object around it does not have, with the nearest idea of what was meant.
 func (c *checker) unknown(m *member, at *trail) {
-	frames := c.outer
-	self := frames[len(frames)-1]
+	self := c.outer[len(c.outer)-1]
 	c.bad = append(c.bad, at.String())
-	message, fix := "unknown field", ""
-	child, isChild := c.below(self.typ, m.key, 1)
-	switch near, distance := c.similar(self.typ, m.key); {
-	case distance == 0:
+	fix := ""
+	home, found := c.home(m.key)
+	near, distance := c.similar(self.typ, m.key)
+	switch {
+	case near != "" && (distance == 0 || !found || !home.near):
 		fix = "did you mean " + near + "?"
 		c.bad = append(c.bad, self.at.field(near).String())
-	case isChild:
-		fix = "it belongs under " + child
-		c.bad = append(c.bad, target(self.at, child, m.key))
-	default:
-		if outer, path, ok := c.above(m.key); ok {
-			fix = "it belongs under " + outer
-			c.bad = append(c.bad, path)
-		} else if near != "" {
-			fix = "did you mean " + near + "?"
-			c.bad = append(c.bad, self.at.field(near).String())
-		} else if deep, ok := c.below(self.typ, m.key, 4); ok {
-			fix = "it belongs under " + deep
-			c.bad = append(c.bad, target(self.at, deep, m.key))
+	case found:
+		fix = "it belongs under " + home.said
+		c.bad = append(c.bad, home.path)
+	case c.work != nil && self.typ == reflect.TypeFor[batchv1.JobSpec]():
+		if _, ok := c.schema.lookup(c.work, m.key); ok {
+			fix = "a Work has it: write apiVersion: " + v1beta2.GroupVersion.String() + " and kind: " + v1beta2.Kind
 		}
 	}
-	c.report(m.line, m.column, at.String(), message, fix)
+	c.report(m.line, m.column, at.String(), "unknown field", fix)
+}
+
+// home is where a misplaced field belongs.
+type home struct {
+	said string // in words, from the object it is in, or from the document
+	path string // where it would be
+	near bool   // right below, or in an object around: more likely than a slip of the pen
+}
+
+// home looks for key in the objects around the innermost one and in what they contain. The nearest place wins; of two
+// as near, the one further out.
+func (c *checker) home(key string) (best home, found bool) {
+	if len(key) < 3 || key == "kind" || key == "name" { // those are everywhere
+		return home{}, false
+	}
+	const furthest = 4
+	distance := furthest + 1
+	for up, f := range slices.Backward(c.outer) {
+		up = len(c.outer) - 1 - up
+		if up >= distance || f.typ.Kind() != reflect.Struct {
+			continue
+		}
+		if _, ok := c.schema.lookup(f.typ, key); ok && up > 0 {
+			where := f.at.String()
+			if where == "" {
+				where = "the document itself, not indented"
+			}
+			return home{said: where, path: join(f.at.String(), key), near: true}, true
+		}
+		below, depth := c.below(f.typ, key, furthest-up)
+		if depth == 0 || up+depth > distance {
+			continue
+		}
+		distance, found = up+depth, true
+		best = home{said: below, path: target(f.at, below, key), near: up+depth == 1}
+		if up > 0 {
+			best.said = join(f.at.String(), below)
+		}
+	}
+	return best, found
 }
 
 // target is the path of key under below, as far as it has one: lists have many items.
 func target(at *trail, below, key string) string {
 	path := at.String()
 	for step := range strings.SplitSeq(below, ".") {
-		if strings.HasSuffix(step, "[]") {
-			return join(path, strings.TrimSuffix(step, "[]")) + "[0]." + key
+		if name, ok := strings.CutSuffix(step, "[]"); ok {
+			path = join(path, name) + "[0]"
+			continue
 		}
 		path = join(path, step)
 	}
@@ -54,37 +92,18 @@ func join(path, name string) string {
 	return path + "." + name
 }
 
-// above looks for key in the objects around the innermost one, from the inside out.
-func (c *checker) above(key string) (said, path string, ok bool) {
-	for _, f := range slices.Backward(c.outer[:len(c.outer)-1]) {
-		if f.typ.Kind() != reflect.Struct {
-			continue
-		}
-		if _, found := c.schema.lookup(f.typ, key); found {
-			where := f.at.String()
-			if where == "" {
-				where = "the document itself, not indented"
-			}
-			return where, join(f.at.String(), key), true
-		}
-	}
-	return "", "", false
-}
-
 // maxBreadth bounds the types looked at in the search for the place a field belongs to.
 const maxBreadth = 400
 
-// below looks for key in what t contains, at most depth levels down, nearest first; containers before their rarer kin.
-func (c *checker) below(t reflect.Type, key string, depth int) (string, bool) {
+// below looks for key in what t contains, at most levels down, and says how far down it is, 0 for nowhere.
+// Containers come before their rarer kin.
+func (c *checker) below(t reflect.Type, key string, levels int) (path string, depth int) {
 	type place struct {
 		typ  reflect.Type
 		path string
 	}
-	if t.Kind() != reflect.Struct || len(key) < 3 || key == "name" || key == "kind" { // those are everywhere
-		return "", false
-	}
 	level, seen := []place{{t, ""}}, map[reflect.Type]bool{t: true}
-	for range depth {
+	for depth := 1; depth <= levels; depth++ {
 		var next []place
 		for _, p := range level {
 			for _, f := range c.schema.of(p.typ) {
@@ -106,7 +125,7 @@ func (c *checker) below(t reflect.Type, key string, depth int) (string, bool) {
 			}
 		}
 		if found != "" {
-			return found, true
+			return found, depth
 		}
 		level = slices.DeleteFunc(next, func(p place) bool {
 			known := seen[p.typ]
@@ -114,7 +133,7 @@ func (c *checker) below(t reflect.Type, key string, depth int) (string, bool) {
 			return known
 		})
 	}
-	return "", false
+	return "", 0
 }
 
 // similar is the field of t whose name is nearest to key: distance 0 when only upper and lower case differ, "" when

@@ -67,7 +67,7 @@ func syntaxProblem(c chunk, err error) Problem {
 
 // syntaxWords puts the parser's words into those of someone who writes a file. Its errors have no other form.
 var syntaxWords = []struct{ parser, message, fix string }{
-	{"mapping values are not allowed", `": " is not possible here`, "check the indentation; put text that holds \": \" in quotes"},
+	{"mapping values are not allowed", `": " is not possible here`, "check the indentation, and put text that holds \": \" in quotes"},
 	{"did not find expected key", "this line fits neither the block before it nor the one around", "check its indentation, and that brackets and quotes are closed"},
 	{"did not find expected '-' indicator", "a list goes on with something that is no item", "begin the line with - or check its indentation"},
 	{"could not find expected ':'", "a key without \": \"", "write key: value, or indent the text further"},
@@ -80,5 +80,5 @@ var syntaxWords = []struct{ parser, message, fix string }{
 	{"unknown anchor", "an alias (*name) of an anchor (&name) that is not there", "put text that begins with * in quotes"},
 	{"block sequence entries are not allowed", "a list cannot begin here", "begin it on a line of its own"},
 	{"did not find expected <document start>", "text after the end of the document", "begin another document with a line ---"},
-	{"did not find expected node content", "a value is missing", ""},
+	{"did not find expected node content", "a value is missing, or a bracket is not closed", ""},
 }

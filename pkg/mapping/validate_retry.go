@@ -32,7 +32,7 @@ func (v *validator) retries() {
 	spec := &v.Work.Spec
 	notNegative(v, "spec.maxRetries", spec.MaxRetries)
 	if spec.MaxRetries != nil && spec.BackoffLimit != nil {
-		v.add("spec.maxRetries", "maxRetries and backoffLimit"+v.lineOf("spec.backoffLimit")+" both say how often to retry", "keep one; maxRetries sets backoffLimit")
+		v.add("spec.maxRetries", "maxRetries and backoffLimit"+v.lineOf("spec.backoffLimit")+" both say how often to retry", "keep one, maxRetries sets backoffLimit")
 	}
 	text := spec.RetryFactor
 	if text == "" {
