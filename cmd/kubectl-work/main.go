@@ -1,14 +1,30 @@
+// Command kubectl-work is the kubectl plugin `kubectl work`.
 package main
 
 import (
-	_ "github.com/olekukonko/tablewriter"
-	_ "github.com/spf13/cobra"
-	_ "go.yaml.in/yaml/v3"
-	_ "k8s.io/cli-runtime/pkg/genericclioptions"
-	_ "k8s.io/cli-runtime/pkg/printers"
-	_ "k8s.io/klog/v2"
-	_ "k8s.io/kubectl/pkg/util/templates"
-	_ "sigs.k8s.io/yaml"
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/kubectl-work/kubectl-work/pkg/commands"
 )
 
-func main() {}
+func main() {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		first := &commands.InterruptError{Signal: <-signals}
+		cancel(first)
+		select { // the first signal ends the command in good order, within 2 s; the second ends it at once
+		case <-signals:
+		case <-time.After(2 * time.Second):
+		}
+		os.Exit(first.ExitCode())
+	}()
+	os.Exit(commands.Main(ctx, os.Args[1:], commands.Env{
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Now: time.Now, Getenv: os.Getenv,
+	}))
+}

@@ -30,6 +30,7 @@ type Options struct {
 	Now       func() time.Time  // the local clock
 	Warn      func(text string) // warnings of the server, each once; nil drops them
 	Notice    func(text string) // remarks about the connection, for a person; nil drops them
+	Crash     func(value any)   // told of a panic in a goroutine; nil lets it end the program
 	Getter    genericclioptions.RESTClientGetter
 }
 
@@ -110,6 +111,9 @@ func (c *Client) Now() time.Time {
 	}
 	return c.options.Now().Add(skew)
 }
+
+// Local is the local clock: for time limits, which must not jump with the server's.
+func (c *Client) Local() time.Time { return c.options.Now() }
 
 // minSkew hides what the Date header's resolution of a second and the way of an answer make up.
 const minSkew = 3 * time.Second

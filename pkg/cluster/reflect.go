@@ -71,13 +71,13 @@ func (o *Observer) watchJobs(ctx context.Context, seed *batchv1.Job) {
 				return &batchv1.JobList{ListMeta: metav1.ListMeta{ResourceVersion: first.ResourceVersion}, Items: []batchv1.Job{*first}}, nil
 			}
 			list, err := jobs.List(ctx, narrow(options))
-			o.report("jobs", err)
+			o.report("jobs", o.denied(ctx, "list", err))
 			return list, err
 		},
 		watch: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
 			w, err := jobs.Watch(ctx, narrow(options))
 			if !apierrors.IsResourceExpired(err) && !apierrors.IsGone(err) { // the Reflector lists again by itself
-				o.report("jobs", err)
+				o.report("jobs", o.denied(ctx, "watch", err))
 			}
 			return w, err
 		},
@@ -90,6 +90,14 @@ func (o *Observer) watchJobs(ctx context.Context, seed *batchv1.Job) {
 		reflect(watching, l, &batchv1.Job{}, &jobStore{o: o, ctx: ctx})
 		cancel()
 	}
+}
+
+// denied turns a 403 into an *AccessError when the caller lacks the right on Jobs.
+func (o *Observer) denied(ctx context.Context, verb string, err error) error {
+	if !apierrors.IsForbidden(err) {
+		return err
+	}
+	return o.client.classify(ctx, request{verb: verb, resource: "jobs", namespace: o.scope.Namespace}, err)
 }
 
 func (o *Observer) watchPods(ctx context.Context, selector string) {

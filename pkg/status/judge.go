@@ -1,9 +1,11 @@
 package status
 
 import (
+	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 )
 
 // rule finds one kind of cause. A rule sees the phase, because most causes only make sense in some.
@@ -48,6 +50,7 @@ func Of(s Snapshot) Verdict {
 	v := newView(s)
 	phase, outcome := phaseOf(v)
 	verdict := Verdict{Phase: phase, Outcome: outcome, Partial: s.PodsHidden, Progress: progressOf(v)}
+	verdict.Scheduled = slices.ContainsFunc(v.live(), func(p *corev1.Pod) bool { return p.Spec.NodeName != "" })
 	verdict.Since = since(v, phase)
 	for _, r := range rules() {
 		for _, f := range r.find(v, phase) {

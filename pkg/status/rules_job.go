@@ -80,13 +80,13 @@ func findSucceeded(v view, _ Phase) []Finding {
 	var message string
 	switch {
 	case v.Job.Spec.Completions != nil && *v.Job.Spec.Completions == 0:
-		message = "nothing to do (0 completions)"
+		message = "Succeeded, nothing to do (0 completions)"
 	case c.Reason == batchv1.JobReasonSuccessPolicy:
-		message = fmt.Sprintf("%d of %d indexes succeeded, enough by its success policy", st.Succeeded, cmp.Or(completions(v.Job), st.Succeeded))
+		message = fmt.Sprintf("Succeeded: %d of %d indexes, enough by its success policy", st.Succeeded, cmp.Or(completions(v.Job), st.Succeeded))
 	case st.Failed > 0 && completions(v.Job) <= 1:
-		message = fmt.Sprintf("after %d tries (%d failed)", st.Succeeded+st.Failed, st.Failed)
+		message = fmt.Sprintf("Succeeded after %d tries (%d failed)", st.Succeeded+st.Failed, st.Failed)
 	case st.Failed > 0:
-		message = fmt.Sprintf("%d pods succeeded, %d failed and were tried again", st.Succeeded, st.Failed)
+		message = fmt.Sprintf("Succeeded: %d pods succeeded, %d failed and were tried again", st.Succeeded, st.Failed)
 	}
 	finding := Finding{
 		Severity: SeverityInfo, Reason: cmp.Or(c.Reason, "Completed"), Message: message, Since: c.LastTransitionTime.Time,

@@ -82,15 +82,16 @@ const (
 
 // Verdict is the judgement of one Snapshot.
 type Verdict struct {
-	Phase    Phase     `json:"phase"`
-	Outcome  Outcome   `json:"outcome,omitempty"`
-	Reason   string    `json:"reason,omitempty"`  // CamelCase, of the Job condition or the first finding
-	Message  string    `json:"message,omitempty"` // the cause in one sentence
-	Since    time.Time `json:"since,omitzero"`    // of the phase, zero when not known
-	Partial  bool      `json:"partial,omitempty"` // Pods could not be seen
-	Progress Progress  `json:"progress"`
-	Failure  *Failure  `json:"failure,omitempty"`  // when the outcome is Failed
-	Findings []Finding `json:"findings,omitempty"` // all that match; the first gave Reason and Message
+	Phase     Phase     `json:"phase"`
+	Outcome   Outcome   `json:"outcome,omitempty"`
+	Reason    string    `json:"reason,omitempty"`    // CamelCase, of the Job condition or the first finding
+	Message   string    `json:"message,omitempty"`   // the cause in one sentence
+	Since     time.Time `json:"since,omitzero"`      // of the phase, zero when not known
+	Scheduled bool      `json:"scheduled,omitempty"` // a living Pod has a node
+	Partial   bool      `json:"partial,omitempty"`   // Pods could not be seen
+	Progress  Progress  `json:"progress"`
+	Failure   *Failure  `json:"failure,omitempty"`  // when the outcome is Failed
+	Findings  []Finding `json:"findings,omitempty"` // all that match; the first gave Reason and Message
 }
 
 // Progress counts Pods (or completion indexes) of the run.

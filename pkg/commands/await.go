@@ -1,0 +1,222 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubectl-work/kubectl-work/pkg/cluster"
+	"github.com/kubectl-work/kubectl-work/pkg/render"
+	"github.com/kubectl-work/kubectl-work/pkg/status"
+	"github.com/kubectl-work/kubectl-work/pkg/watch"
+)
+
+// errTimeout is the cause of a context that --timeout ended, so that no other limit looks like it.
+var errTimeout = errors.New("the --timeout is over")
+
+// deadline bounds ctx by --timeout. A timeout of 0 looks once and is no bound.
+func (f *waitFlags) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
+	if !f.limited || f.timeout <= 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeoutCause(ctx, f.timeout, errTimeout)
+}
+
+func (f *waitFlags) validate() error {
+	var problems []error
+	if f.timeout < 0 {
+		problems = append(problems, refuse("--timeout %s: a time limit cannot be negative", f.timeout))
+	}
+	if !slices.Contains([]string{"wait", "fail"}, f.onHold) {
+		problems = append(problems, refuse("--on-hold=%s: give wait or fail", f.onHold))
+	}
+	if !slices.Contains([]string{"on", "off"}, f.failFast) {
+		problems = append(problems, refuse("--fail-fast=%s: give on or off", f.failFast))
+	}
+	if f.goal != "" && !slices.Contains(watch.Goals(), watch.Goal(f.goal)) {
+		problems = append(problems, refuse("--for=%s: give one of %s", f.goal, goalNames()))
+	}
+	_, err := f.options()
+	return errors.Join(append(problems, err)...)
+}
+
+// options resolves the flags.
+func (f *waitFlags) options() (watch.WaitOptions, error) {
+	o := watch.WaitOptions{
+		Goal: watch.Goal(f.goal), Early: f.early, FailHeld: f.onHold == "fail", FailFast: f.failFast == "on", Grace: status.DefaultGrace(),
+	}
+	for class, text := range f.grace {
+		if _, known := o.Grace[status.Class(class)]; !known {
+			return o, refuse("--grace %s=%s: the classes are %s", class, text, graceClasses())
+		}
+		grace, err := time.ParseDuration(text)
+		if err != nil || grace < 0 {
+			return o, refuse("--grace %s=%s: %q is not a duration; write it like 90s or 5m", class, text, text)
+		}
+		o.Grace[status.Class(class)] = grace
+	}
+	return o, nil
+}
+
+func graceClasses() string {
+	var names []string
+	for class := range maps.Keys(status.DefaultGrace()) {
+		names = append(names, string(class))
+	}
+	slices.Sort(names)
+	return strings.Join(names, ", ")
+}
+
+func goalNames() string {
+	var names []string
+	for _, g := range watch.Goals() {
+		names = append(names, string(g))
+	}
+	return strings.Join(names, ", ")
+}
+
+// hintAfter is when a wait without any limit says that it has none.
+const hintAfter = 10 * time.Minute
+
+// await waits for runs, tells what happens on stderr and reports the result. It returns the error that carries the exit
+// code.
+func (a *app) await(ctx context.Context, c *cluster.Client, scope cluster.Scope, runs []*watch.Waited, f waitFlags, report *waitReport, anyOne bool) error {
+	options, err := f.options()
+	if err != nil {
+		return report.refused(err)
+	}
+	waiter := &watch.Waiter{
+		Client: c, Options: options, RetryFor: a.retryFor, Once: f.limited && f.timeout == 0, Any: anyOne,
+		Changed: func(w *watch.Waited) {
+			if w.Open() {
+				a.note("%s", render.State(w.Name, w.Verdict))
+			}
+		},
+		Beat: func(open []*watch.Waited) { a.beat(open, f.limited) },
+		Lost: func(since time.Time, err error) {
+			a.note("no contact with %s for %s (%v); trying again for up to %s", c.Host, a.Now().Sub(since).Round(time.Second), cluster.Plain(err), a.retryFor)
+		},
+	}
+	if f.logs {
+		stop := a.streamLogs(ctx, c, waiter, report)
+		defer stop()
+	}
+	err = waiter.Wait(ctx, scope, runs)
+	if err == nil && f.logs {
+		report.drain()
+	}
+	a.fetchOutput(ctx, c, runs)
+	return report.done(runs, err, anyOne)
+}
+
+// beat says that waiting goes on, and once that it has no end.
+func (a *app) beat(open []*watch.Waited, limited bool) {
+	for _, w := range open {
+		if w.Job == nil {
+			a.note("still waiting: job/%s is not there", w.Name)
+			continue
+		}
+		a.note("still waiting: %s", render.State(w.Name, w.Verdict))
+	}
+	if waited := a.Now().Sub(a.started); !limited && !a.hinted && waited >= hintAfter {
+		a.hinted = true
+		a.note("hint: waited %s without a limit; --timeout sets one, and activeDeadlineSeconds ends the Job itself", waited.Round(time.Minute))
+	}
+}
+
+// outputTime bounds the reading of output that explains a failure: the verdict must not wait for it.
+const outputTime = 1500 * time.Millisecond
+
+// fetchOutput reads the last lines of the containers that explain failures, and judges again with them.
+func (a *app) fetchOutput(ctx context.Context, c *cluster.Client, runs []*watch.Waited) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), outputTime)
+	defer cancel()
+	for _, w := range runs {
+		if w.Job == nil || w.Verdict.Outcome != status.OutcomeFailed {
+			continue
+		}
+		a.explain(ctx, c, &w.Snapshot)
+		w.Verdict = status.Of(w.Snapshot)
+	}
+}
+
+// explain completes a snapshot of a failed run: its Pods when the watch was behind, and the output that explains it.
+func (a *app) explain(ctx context.Context, c *cluster.Client, s *status.Snapshot) {
+	pod, container, previous, ok := status.LogWanted(*s)
+	if !ok && !s.PodsHidden {
+		if pods, err := c.PodsOf(ctx, s.Job); err == nil {
+			s.Pods = pods
+		}
+		if pod, container, previous, ok = status.LogWanted(*s); !ok {
+			return
+		}
+	}
+	lines, err := c.LogTail(ctx, s.Job.Namespace, pod, container, outputLines, previous)
+	tail := status.LogTail{Pod: pod, Container: container, Lines: lines}
+	if err != nil {
+		tail.Error = err.Error()
+	}
+	s.Logs = append(s.Logs, tail)
+}
+
+const outputLines = 20
+
+// codeOf is the exit code of one run's result.
+func codeOf(r watch.Result) Code {
+	switch r {
+	case watch.ResultReached:
+		return CodeOK
+	case watch.ResultFailed:
+		return CodeFailed
+	case watch.ResultGone:
+		return CodeGone
+	case watch.ResultStuck:
+		return CodeStuck
+	case watch.ResultHeld:
+		return CodeHeld
+	case watch.ResultOpen, watch.ResultTimeout, watch.ResultMissed:
+		return CodeTimeout
+	}
+	return CodeInternal
+}
+
+// resultLine is one run's result in a sentence.
+func resultLine(w *watch.Waited) string {
+	d := w.Decision
+	switch d.Result {
+	case watch.ResultReached:
+		switch {
+		case w.Job == nil, w.Verdict.Outcome == status.OutcomeNone:
+			return line(w, "reached", d)
+		case d.Remark != "":
+			return render.Outcome(w.Name, w.Verdict) + " (" + render.Line(d.Remark) + ")"
+		}
+		return render.Outcome(w.Name, w.Verdict)
+	case watch.ResultFailed:
+		return render.Outcome(w.Name, w.Verdict)
+	case watch.ResultGone:
+		return line(w, "gone", d)
+	case watch.ResultStuck:
+		return line(w, "stuck", d)
+	case watch.ResultHeld:
+		return "held: " + render.Verdict(w.Name, w.Verdict)
+	case watch.ResultMissed:
+		return line(w, "missed", d)
+	case watch.ResultOpen, watch.ResultTimeout:
+	}
+	if w.Job == nil {
+		return fmt.Sprintf("timeout: job/%s is not there", w.Name)
+	}
+	return "timeout: " + render.State(w.Name, w.Verdict)
+}
+
+func line(w *watch.Waited, word string, d watch.Decision) string {
+	if d.Remark == "" {
+		return fmt.Sprintf("%s: %s", word, render.Verdict(w.Name, w.Verdict))
+	}
+	return render.Line(fmt.Sprintf("%s: job/%s: %s - %s", word, w.Name, d.Reason, d.Remark))
+}

@@ -1,0 +1,75 @@
+package commands
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/kubectl-work/kubectl-work/pkg/apis/work"
+	"github.com/kubectl-work/kubectl-work/pkg/cluster"
+	"github.com/kubectl-work/kubectl-work/pkg/mapping"
+)
+
+// jobName reads an argument: NAME, or a kind that means a Job and a name: job/NAME, jobs.batch/NAME, work/NAME.
+func jobName(arg string) (string, error) {
+	kind, name, found := strings.Cut(arg, "/")
+	if !found {
+		kind, name = "job", arg
+	}
+	switch strings.ToLower(kind) {
+	case "job", "jobs", "job.batch", "jobs.batch", "jobs.v1.batch", "work", "works":
+	default:
+		return "", refuse("%q: %q is not a kind that this command knows; give NAME or job/NAME", arg, kind)
+	}
+	if name == "" || strings.Contains(name, "/") {
+		return "", refuse("%q is not a name; give NAME or job/NAME", arg)
+	}
+	return name, nil
+}
+
+func jobNames(args []string) ([]string, error) {
+	var names []string
+	for _, arg := range args {
+		name, err := jobName(arg)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// findJob resolves a name: the Job of exactly that name, else the newest run of that Work.
+func findJob(ctx context.Context, c *cluster.Client, namespace, name string) (*batchv1.Job, error) {
+	job, err := c.Job(ctx, namespace, name)
+	if !cluster.NotFound(err) {
+		return job, err
+	}
+	runs, err := c.Jobs(ctx, namespace, work.LabelWork+"="+mapping.LabelValue(name))
+	if err != nil {
+		return nil, err
+	}
+	if newest := newestRun(runs, name); newest != nil {
+		return newest, nil
+	}
+	return nil, notFound(c, namespace, name)
+}
+
+// newestRun is the run of a Work with the highest number; nil when it has none.
+func newestRun(jobs []batchv1.Job, name string) *batchv1.Job {
+	var newest *batchv1.Job
+	for i := range jobs {
+		job := &jobs[i]
+		if !mapping.Ours(job) || mapping.WorkName(job) != name {
+			continue
+		}
+		if newest == nil || mapping.RunNumber(job) > mapping.RunNumber(newest) {
+			newest = job
+		}
+	}
+	return newest
+}

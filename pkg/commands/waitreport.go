@@ -1,0 +1,206 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/kubectl-work/kubectl-work/pkg/cluster"
+	"github.com/kubectl-work/kubectl-work/pkg/render"
+	"github.com/kubectl-work/kubectl-work/pkg/status"
+	"github.com/kubectl-work/kubectl-work/pkg/watch"
+)
+
+// waitReport prints how waiting ended: the result on stdout, errors on stderr, and the summary as the last line there,
+// whatever happened.
+type waitReport struct {
+	app       *app
+	kind      string
+	output    format
+	namespace string
+	drain     func() // lets the output of Pods come to its end
+}
+
+func newWaitReport(a *app, kind string, output format) *waitReport {
+	return &waitReport{app: a, kind: kind, output: output, drain: func() {}}
+}
+
+// refused reports an error from before the first look.
+func (r *waitReport) refused(err error) error { return r.done(nil, err, false) }
+
+// done reports runs and what ended the wait; err nil means that every run has its result.
+func (r *waitReport) done(runs []*watch.Waited, err error, anyOne bool) error {
+	var codes []Code
+	for _, w := range runs {
+		if w.Open() {
+			w.Decision.Result = watch.ResultTimeout
+		}
+		codes = append(codes, codeOf(w.Decision.Result))
+	}
+	code := worst(codes)
+	if anyOne && len(codes) > 0 && contains(codes, CodeOK) {
+		code = CodeOK
+	}
+	switch {
+	case errors.Is(err, errTimeout):
+		code, err = worst(append(codes, CodeTimeout)), nil
+	case err != nil:
+		code = worst(append(settled(runs), exitCode(err)))
+	}
+	if printErr := r.print(runs, code, err); printErr != nil && err == nil {
+		err = printErr
+	}
+	if err != nil {
+		if text := message(err); text != "" {
+			fmt.Fprintln(r.app.Err, "error:", text)
+		}
+	}
+	fmt.Fprintln(r.app.Err, r.summary(runs, code, err))
+	if code == CodeOK {
+		return nil
+	}
+	return &codeError{Code: code}
+}
+
+// settled are the codes of the runs that had a result before an error ended the wait.
+func settled(runs []*watch.Waited) []Code {
+	var codes []Code
+	for _, w := range runs {
+		if w.Decision.Result != watch.ResultTimeout {
+			codes = append(codes, codeOf(w.Decision.Result))
+		}
+	}
+	return codes
+}
+
+func contains(codes []Code, code Code) bool {
+	for _, c := range codes {
+		if c == code {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *waitReport) print(runs []*watch.Waited, code Code, err error) error {
+	switch r.output {
+	case formatText:
+		r.text(runs)
+		return nil
+	case formatName:
+		for _, w := range runs {
+			if w.Job != nil {
+				fmt.Fprintln(r.app.Out, render.NameLine(w.Name))
+			}
+		}
+		return nil
+	}
+	return printObject(r.app.Out, r.output, r.object(runs, code, err))
+}
+
+// text prints a line a run; what is known about failures comes last, where the end of a CI log shows it.
+func (r *waitReport) text(runs []*watch.Waited) {
+	for _, w := range runs {
+		if w.Decision.Result != watch.ResultFailed {
+			fmt.Fprintln(r.app.Out, resultLine(w))
+		}
+	}
+	for _, w := range runs {
+		if w.Decision.Result == watch.ResultFailed {
+			fmt.Fprintln(r.app.Out, resultLine(w))
+			for _, line := range render.FailureBlock(w.Verdict.Failure) {
+				fmt.Fprintln(r.app.Out, line)
+			}
+		}
+	}
+}
+
+func (r *waitReport) object(runs []*watch.Waited, code Code, err error) render.Output {
+	out := render.Output{APIVersion: render.OutputVersion, Kind: r.kind, Code: int(code), Items: []render.Item{}}
+	if err != nil {
+		out.Error = message(err)
+	}
+	agree := true
+	for i, w := range runs {
+		item := render.Item{Name: w.Name, Namespace: r.namespace}
+		if w.Job != nil {
+			item = render.ItemOf(w.Job)
+			item.Verdict = &w.Verdict
+		}
+		own := int(codeOf(w.Decision.Result))
+		item.Code, item.Result, item.Remark = &own, string(w.Decision.Result), w.Decision.Remark
+		out.Items = append(out.Items, item)
+		agree = agree && (i == 0 || w.Verdict.Outcome == runs[0].Verdict.Outcome)
+	}
+	if len(runs) > 0 && agree {
+		out.Outcome = runs[0].Verdict.Outcome
+	}
+	return out
+}
+
+// summary is the last line on stderr: code, outcome, reason, and which run gave the code.
+func (r *waitReport) summary(runs []*watch.Waited, code Code, err error) string {
+	text := fmt.Sprintf("kubectl-work: code=%d", code)
+	for _, w := range runs {
+		if codeOf(w.Decision.Result) != code && err == nil {
+			continue
+		}
+		outcome := string(w.Verdict.Outcome)
+		if outcome == "" {
+			outcome = string(w.Decision.Result)
+		}
+		reason := w.Decision.Reason
+		if reason == "" {
+			reason = w.Verdict.Reason
+		}
+		text += fmt.Sprintf(" outcome=%s reason=%s job=%s/%s", or(outcome, "Unknown"), or(reasonOf(err, reason), "None"), r.namespace, w.Name)
+		if len(runs) > 1 {
+			text += fmt.Sprintf(" jobs=%d", len(runs))
+		}
+		return text
+	}
+	return text + fmt.Sprintf(" outcome=Unknown reason=%s", or(reasonOf(err, ""), "None"))
+}
+
+// reasonOf names an error in a word; without one it is the run's own reason.
+func reasonOf(err error, own string) string {
+	var interrupt *InterruptError
+	switch {
+	case err == nil:
+		return own
+	case errors.As(err, &interrupt):
+		return "Interrupted"
+	}
+	switch exitCode(err) {
+	case CodeAccess:
+		return "AccessDenied"
+	case CodeUnreachable:
+		return "Unreachable"
+	case CodeGone:
+		return "NotFound"
+	case CodeTimeout:
+		return "Timeout"
+	case CodeInternal:
+		return "Internal"
+	}
+	return "Refused"
+}
+
+func or(text, otherwise string) string {
+	if text == "" {
+		return otherwise
+	}
+	return text
+}
+
+// streamLogs prints the output of the Pods while waiting. The returned function ends it.
+func (a *app) streamLogs(ctx context.Context, c *cluster.Client, waiter *watch.Waiter, report *waitReport) func() {
+	var out io.Writer = a.Out
+	if report.output != formatText {
+		out = a.Err
+	}
+	return a.followInto(ctx, c, waiter, report, out)
+}
+
+var _ = status.OutcomeNone

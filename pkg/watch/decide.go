@@ -1,0 +1,153 @@
+// Package watch observes runs, decides and acts: waiting, holds, the reconcile loop.
+//
+// It owns decisions and the order of observation and action. Decisions are pure functions over a judged Snapshot and are
+// tested as values. It never prints: what a person should see goes to callbacks.
+package watch
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/kubectl-work/kubectl-work/pkg/status"
+)
+
+// Goal is what a waiter waits for.
+type Goal string
+
+// The goals. The zero value is GoalFinished.
+const (
+	GoalFinished  Goal = "finished"  // Complete, or the failure is decided
+	GoalSucceeded Goal = "succeeded" // the same; another end is a failure
+	GoalFailed    Goal = "failed"    // the failure is decided; success means it was not reached
+	GoalRunning   Goal = "running"   // a container runs
+	GoalStarted   Goal = "started"   // a Pod is scheduled
+	GoalReleased  Goal = "released"  // not suspended
+	GoalDeleted   Goal = "deleted"   // the Job is gone
+)
+
+// Goals lists all goals.
+func Goals() []Goal {
+	return []Goal{GoalFinished, GoalSucceeded, GoalFailed, GoalRunning, GoalStarted, GoalReleased, GoalDeleted}
+}
+
+// Result is how waiting for one run ended.
+type Result string
+
+// The results. The zero value means that it has not ended.
+const (
+	ResultOpen    Result = ""
+	ResultReached Result = "Reached" // the goal
+	ResultFailed  Result = "Failed"  // the API server recorded Failed or FailureTarget
+	ResultGone    Result = "Gone"    // deleted, or never there, with no known outcome
+	ResultStuck   Result = "Stuck"   // the grace of a finding is over
+	ResultHeld    Result = "Held"
+	ResultTimeout Result = "Timeout"
+	ResultMissed  Result = "Missed" // finished without reaching the goal
+)
+
+// WaitOptions say what counts as the end of waiting.
+type WaitOptions struct {
+	Goal     Goal
+	Early    bool // success counts as soon as it is decided
+	FailFast bool // findings whose grace is over end the wait
+	FailHeld bool // a held run ends the wait
+	Grace    map[status.Class]time.Duration
+}
+
+// Decision is one verdict's meaning for a waiter.
+type Decision struct {
+	Result Result
+	Reason string        // CamelCase
+	Remark string        // one sentence about the result that the verdict does not say
+	Recall time.Duration // when to decide again although nothing changed; 0 for never
+}
+
+// Decide says whether waiting for a run is over. deleted says that the Job is gone and the verdict is of its last state.
+func Decide(v status.Verdict, deleted bool, at time.Time, o WaitOptions) Decision {
+	if deleted {
+		return decideDeleted(v, o)
+	}
+	if reached(v, o) {
+		return Decision{Result: ResultReached, Reason: v.Reason}
+	}
+	switch {
+	case v.Outcome == status.OutcomeFailed && o.Goal != GoalDeleted:
+		return Decision{Result: ResultFailed, Reason: v.Reason}
+	case v.Phase == status.PhaseSucceeded && o.Goal == GoalFailed:
+		return Decision{Result: ResultMissed, Reason: v.Reason, Remark: "it succeeded"}
+	case o.FailHeld && held(v.Phase):
+		return Decision{Result: ResultHeld, Reason: v.Reason}
+	}
+	return decideStuck(v, at, o)
+}
+
+func reached(v status.Verdict, o WaitOptions) bool {
+	ended := v.Phase == status.PhaseSucceeded || o.Early && v.Outcome == status.OutcomeSucceeded
+	switch o.Goal {
+	case GoalFailed:
+		return v.Outcome == status.OutcomeFailed
+	case GoalRunning:
+		return ended || v.Phase == status.PhaseRunning || v.Progress.Ready > 0
+	case GoalStarted:
+		return ended || v.Phase == status.PhaseRunning || v.Phase == status.PhaseInitializing && v.Scheduled
+	case GoalReleased:
+		return ended || !held(v.Phase)
+	case GoalDeleted:
+		return false
+	case GoalFinished, GoalSucceeded:
+	}
+	return ended
+}
+
+func held(p status.Phase) bool {
+	return p == status.PhasePaused || p == status.PhaseQueued || p == status.PhaseWaiting
+}
+
+// decideDeleted: the last state of a deleted Job still tells how it ended (kubernetes/kubectl#1482).
+func decideDeleted(v status.Verdict, o WaitOptions) Decision {
+	switch {
+	case o.Goal == GoalDeleted:
+		return Decision{Result: ResultReached, Reason: "Deleted"}
+	case v.Outcome == status.OutcomeFailed && o.Goal == GoalFailed:
+		return Decision{Result: ResultReached, Reason: v.Reason}
+	case v.Outcome == status.OutcomeFailed:
+		return Decision{Result: ResultFailed, Reason: v.Reason}
+	case v.Outcome == status.OutcomeSucceeded && o.Goal == GoalFailed:
+		return Decision{Result: ResultMissed, Reason: v.Reason, Remark: "it succeeded"}
+	case v.Outcome == status.OutcomeSucceeded:
+		return Decision{Result: ResultReached, Reason: v.Reason, Remark: "already cleaned up by its TTL"}
+	}
+	return Decision{Result: ResultGone, Reason: "Deleted", Remark: "it was deleted while " + doing(v.Phase)}
+}
+
+func doing(p status.Phase) string {
+	if p == status.PhaseRunning {
+		return "running"
+	}
+	return fmt.Sprintf("it was %s", p)
+}
+
+// decideStuck looks for a finding that has lasted longer than the grace of its class.
+func decideStuck(v status.Verdict, at time.Time, o WaitOptions) Decision {
+	var d Decision
+	if !o.FailFast || o.Goal == GoalDeleted {
+		return d
+	}
+	for _, f := range v.Findings {
+		grace, limited := o.Grace[f.Class]
+		if f.Class == status.ClassNone || !limited {
+			continue
+		}
+		left := grace - at.Sub(f.Since)
+		if f.Since.IsZero() {
+			left = grace
+		}
+		if left <= 0 {
+			return Decision{Result: ResultStuck, Reason: f.Reason, Remark: f.Message}
+		}
+		if d.Recall == 0 || left < d.Recall {
+			d.Recall = left
+		}
+	}
+	return d
+}

@@ -1,0 +1,246 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-work/kubectl-work/pkg/cluster"
+	"github.com/kubectl-work/kubectl-work/pkg/status"
+)
+
+// Waited is one run that is waited for, and how that stands.
+type Waited struct {
+	Name     string       // of the Job, or the name that was asked for while there is none
+	Job      *batchv1.Job // nil until it is seen
+	UID      types.UID    // the run is pinned to it
+	Snapshot status.Snapshot
+	Verdict  status.Verdict
+	Decision Decision
+}
+
+// Open tells whether waiting for it goes on.
+func (w *Waited) Open() bool { return w.Decision.Result == ResultOpen }
+
+// Waiter waits for runs in one namespace.
+type Waiter struct {
+	Client   *cluster.Client
+	Options  WaitOptions
+	RetryFor time.Duration // how long the API server may be out of reach
+	Once     bool          // look once, do not wait
+	Any      bool          // one that ended well is enough
+	Observed func(*cluster.Observer)
+	Changed  func(*Waited)                    // the verdict of an open run changed, or its end was decided
+	Beat     func(open []*Waited)             // every 30 s without an end
+	Lost     func(since time.Time, err error) // the server has been out of reach for 10 s; once for each time
+}
+
+const (
+	beatInterval = 30 * time.Second
+	lostNotice   = 10 * time.Second
+	refusedLimit = 10 * time.Second // refused credentials are renewed meanwhile
+	eventsPause  = 5 * time.Second  // between looks at the events of a Job that has no Pods
+)
+
+// Wait returns when every run has its result, or with an error: the context's cause, an *cluster.UnreachableError or an
+// *cluster.AccessError. The runs hold the last known state in any case.
+func (w *Waiter) Wait(ctx context.Context, scope cluster.Scope, runs []*Waited) error {
+	watching, stop := context.WithCancel(ctx)
+	observer := w.Client.Observe(watching, scope)
+	defer observer.Wait()
+	defer stop()
+	if w.Observed != nil {
+		w.Observed(observer)
+	}
+	l := &waiting{Waiter: w, observer: observer, runs: runs, scope: scope}
+	beat := time.NewTicker(beatInterval)
+	defer beat.Stop()
+	recall := time.NewTimer(time.Hour)
+	defer recall.Stop()
+	for {
+		recall.Reset(l.look(ctx))
+		if l.over() {
+			return nil
+		}
+		if err := l.contact(); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-observer.Changed:
+		case <-recall.C:
+		case <-beat.C:
+			if w.Beat != nil {
+				w.Beat(l.open())
+			}
+		}
+	}
+}
+
+// waiting is the state of one Wait.
+type waiting struct {
+	*Waiter
+	observer *cluster.Observer
+	scope    cluster.Scope
+	runs     []*Waited
+	events   map[types.UID]eventCache
+	looked   bool
+	lost     bool
+}
+
+type eventCache struct {
+	at     time.Time
+	events []corev1.Event
+}
+
+func (l *waiting) open() []*Waited {
+	return slices.DeleteFunc(slices.Clone(l.runs), func(w *Waited) bool { return !w.Open() })
+}
+
+func (l *waiting) over() bool {
+	if l.Any && slices.ContainsFunc(l.runs, func(w *Waited) bool { return w.Decision.Result == ResultReached }) {
+		return true
+	}
+	return len(l.open()) == 0 || l.Once && l.looked
+}
+
+// look judges every open run and returns when to look again if nothing changes.
+func (l *waiting) look(ctx context.Context) time.Duration {
+	next := time.Second * 5
+	if !l.observer.Synced() {
+		return next
+	}
+	l.looked = true
+	seen := l.observer.Runs()
+	for _, run := range l.open() {
+		observed := l.find(run, seen)
+		if observed == nil {
+			continue
+		}
+		if recall := l.judge(ctx, run, *observed, seen); recall > 0 {
+			next = min(next, recall)
+		}
+	}
+	return max(next, 10*time.Millisecond)
+}
+
+// find returns the pinned run among those observed. A run that is not pinned yet is pinned to the first Job of its name;
+// a pinned one that the first list did not have was deleted before the watch began.
+func (l *waiting) find(run *Waited, seen []cluster.Observed) *cluster.Observed {
+	for i := range seen {
+		job := seen[i].Job
+		if run.UID == "" && job.Name == run.Name && !seen[i].Deleted {
+			run.UID = job.UID
+		}
+		if job.UID == run.UID {
+			return &seen[i]
+		}
+	}
+	if run.UID == "" || run.Job == nil {
+		return nil
+	}
+	return &cluster.Observed{Job: run.Job, Deleted: true, Gap: true}
+}
+
+func (l *waiting) judge(ctx context.Context, run *Waited, seen cluster.Observed, all []cluster.Observed) time.Duration {
+	before := run.Verdict
+	first := run.Job == nil
+	run.Job, run.Name = seen.Job, seen.Job.Name
+	run.Snapshot = status.Snapshot{
+		Job: seen.Job, Deleted: seen.Deleted, Pods: seen.Pods, PodsHidden: l.observer.PodsHidden(), At: l.Client.Now(),
+		Events: l.eventsOf(ctx, seen),
+	}
+	run.Verdict = status.Of(run.Snapshot)
+	run.Decision = Decide(run.Verdict, seen.Deleted, run.Snapshot.At, l.Options)
+	if run.Decision.Result == ResultGone {
+		l.explainGone(ctx, run, seen, all)
+	}
+	if l.Changed != nil && (first || !run.Open() || changed(before, run.Verdict)) {
+		l.Changed(run)
+	}
+	return run.Decision.Recall
+}
+
+// changed tells whether a person would call it news.
+func changed(a, b status.Verdict) bool {
+	return a.Phase != b.Phase || a.Outcome != b.Outcome || a.Reason != b.Reason || a.Progress.Succeeded != b.Progress.Succeeded ||
+		a.Progress.Failed != b.Progress.Failed
+}
+
+// explainGone finds out what is left of a Job that is gone. When the watch was interrupted its last state may be missing:
+// its Completed event then tells of success; nothing else is believed.
+func (l *waiting) explainGone(ctx context.Context, run *Waited, seen cluster.Observed, all []cluster.Observed) {
+	d := &run.Decision
+	if seen.Gap {
+		d.Remark += "; the connection was interrupted, so the result is unknown"
+		events, err := l.Client.Events(ctx, seen.Job.Namespace, "involvedObject.uid="+string(seen.Job.UID))
+		completed := func(e corev1.Event) bool { return e.Reason == "Completed" }
+		if err == nil && slices.ContainsFunc(events, completed) && l.Options.Goal != GoalFailed {
+			*d = Decision{Result: ResultReached, Reason: "Completed", Remark: "its Completed event tells; the Job is already cleaned up"}
+			run.Verdict.Phase, run.Verdict.Outcome = status.PhaseSucceeded, status.OutcomeSucceeded
+			return
+		}
+	}
+	for _, other := range all {
+		if other.Job.Name == run.Name && other.Job.UID != run.UID && !other.Deleted {
+			d.Reason = "Replaced"
+			d.Remark = fmt.Sprintf("it was deleted and replaced by a new run (uid %s), which is not followed", other.Job.UID)
+		}
+	}
+}
+
+// eventsOf reads the events of a Job that should have Pods and has none: only they tell why. Without the right to list
+// events the cause stays unknown.
+func (l *waiting) eventsOf(ctx context.Context, seen cluster.Observed) []corev1.Event {
+	job := seen.Job
+	if seen.Deleted || len(seen.Pods) > 0 || job.Spec.Suspend != nil && *job.Spec.Suspend || len(job.Status.Conditions) > 0 {
+		return nil
+	}
+	now := l.Client.Now()
+	cached := l.events[job.UID]
+	if now.Sub(job.CreationTimestamp.Time) < eventsPause || now.Sub(cached.at) < eventsPause {
+		return cached.events
+	}
+	events, err := l.Client.Events(ctx, job.Namespace, "involvedObject.uid="+string(job.UID))
+	if err != nil {
+		events = cached.events
+	}
+	if l.events == nil {
+		l.events = map[types.UID]eventCache{}
+	}
+	l.events[job.UID] = eventCache{at: now, events: events}
+	return events
+}
+
+// contact gives up when the server does not answer for too long, or refuses.
+func (l *waiting) contact() error {
+	c := l.observer.Contact()
+	if c.Err == nil {
+		l.lost = false
+		return nil
+	}
+	away := l.Client.Local().Sub(c.Since)
+	var access *cluster.AccessError
+	switch {
+	case errors.As(c.Err, &access):
+		return access
+	case apierrors.IsUnauthorized(c.Err) && away >= refusedLimit:
+		return &cluster.AccessError{Err: c.Err}
+	case away >= l.RetryFor:
+		return &cluster.UnreachableError{Host: l.Client.Host, For: away, Err: c.Err}
+	case away >= lostNotice && !l.lost:
+		l.lost = true
+		if l.Lost != nil {
+			l.Lost(c.Since, c.Err)
+		}
+	}
+	return nil
+}
