@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/kubectl-work/kubectl-work/pkg/commands"
 )
 
@@ -26,5 +28,6 @@ func main() {
 	}()
 	os.Exit(commands.Main(ctx, os.Args[1:], commands.Env{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Now: time.Now, Getenv: os.Getenv,
+		NewID: uuid.NewString,
 	}))
 }

@@ -7,6 +7,7 @@
 package cluster
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"sync/atomic"
@@ -63,12 +64,18 @@ func New(o Options) (*Client, error) {
 	c := &Client{Namespace: namespace, Explicit: explicit, Host: config.Host, options: o}
 	if raw, err := o.Getter.ToRawKubeConfigLoader().RawConfig(); err == nil {
 		c.Context = raw.CurrentContext
+		if len(raw.Clusters) == 0 && config.Host == builtinHost {
+			return nil, &ConfigError{Err: errors.New("no kubeconfig names a cluster: give --kubeconfig, or set KUBECONFIG to a file that exists")}
+		}
 	}
 	if err := c.connect(config); err != nil {
 		return nil, &ConfigError{Err: err}
 	}
 	return c, nil
 }
+
+// builtinHost is what client-go talks to when nothing is configured; no API server of today listens there.
+const builtinHost = "http://localhost:8080"
 
 // connect builds the typed clients on one HTTP client. Client-side throttling is off: API Priority and Fairness, on in
 // every supported server, sets the pace, and its 429 is obeyed.

@@ -184,39 +184,23 @@ func codeOf(r watch.Result) Code {
 	return CodeInternal
 }
 
-// resultLine is one run's result in a sentence.
+// resultLine is one run's result in a sentence: job/NAME RESULT: REASON - what is known.
 func resultLine(w *watch.Waited) string {
 	d := w.Decision
-	switch d.Result {
-	case watch.ResultReached:
-		switch {
-		case w.Job == nil, w.Verdict.Outcome == status.OutcomeNone:
-			return line(w, "reached", d)
-		case d.Remark != "":
-			return render.Outcome(w.Name, w.Verdict) + " (" + render.Line(d.Remark) + ")"
+	known := w.Job != nil && w.Verdict.Outcome != status.OutcomeNone
+	switch {
+	case d.Result == watch.ResultFailed, d.Result == watch.ResultReached && known:
+		text := render.Outcome(w.Name, w.Verdict)
+		if d.Remark != "" {
+			text += " (" + render.Line(d.Remark) + ")"
 		}
-		return render.Outcome(w.Name, w.Verdict)
-	case watch.ResultFailed:
-		return render.Outcome(w.Name, w.Verdict)
-	case watch.ResultGone:
-		return line(w, "gone", d)
-	case watch.ResultStuck:
-		return line(w, "stuck", d)
-	case watch.ResultHeld:
-		return "held: " + render.Verdict(w.Name, w.Verdict)
-	case watch.ResultMissed:
-		return line(w, "missed", d)
-	case watch.ResultOpen, watch.ResultTimeout:
+		return text
+	case d.Result == watch.ResultReached && w.Job != nil && d.Remark == "":
+		return render.Verdict(w.Name, w.Verdict)
+	case d.Result == watch.ResultTimeout && w.Job == nil:
+		return fmt.Sprintf("job/%s Timeout: NotFound - it is not there", w.Name)
+	case d.Result == watch.ResultTimeout:
+		return render.Result(w.Name, string(d.Result), string(w.Verdict.Phase), or(w.Verdict.Message, render.Progress(w.Verdict.Progress)))
 	}
-	if w.Job == nil {
-		return fmt.Sprintf("timeout: job/%s is not there", w.Name)
-	}
-	return "timeout: " + render.State(w.Name, w.Verdict)
-}
-
-func line(w *watch.Waited, word string, d watch.Decision) string {
-	if d.Remark == "" {
-		return fmt.Sprintf("%s: %s", word, render.Verdict(w.Name, w.Verdict))
-	}
-	return render.Line(fmt.Sprintf("%s: job/%s: %s - %s", word, w.Name, d.Reason, d.Remark))
+	return render.Result(w.Name, string(d.Result), d.Reason, or(d.Remark, w.Verdict.Message))
 }

@@ -26,6 +26,7 @@ type Env struct {
 	Err    io.Writer
 	Now    func() time.Time
 	Getenv func(string) string
+	NewID  func() string // random, for submit ids
 }
 
 // InterruptError is the cause of a context that a signal ended.

@@ -89,3 +89,11 @@ func printObject(w io.Writer, f format, object any) error {
 	}
 	return refuse("-o %s is not a format of this command", f)
 }
+
+// checkDryRun refuses a value of --dry-run that kubectl does not have.
+func checkDryRun(value string) error {
+	if !slices.Contains([]string{"none", "client", "server"}, value) {
+		return refuse("--dry-run=%s: give none, client or server", value)
+	}
+	return nil
+}

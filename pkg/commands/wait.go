@@ -134,6 +134,7 @@ func runWait(ctx context.Context, o *waitOptions) error {
 	if err != nil {
 		return report.refused(err)
 	}
+	report.namespace = scope.Namespace
 	return o.app.await(ctx, client, scope, runs, o.wait, report, o.anyOne)
 }
 
@@ -145,7 +146,7 @@ func (o *waitOptions) targets(ctx context.Context, c *cluster.Client) (cluster.S
 		return scope, nil, err
 	}
 	if len(o.files) > 0 {
-		if names, err = namesOfFiles(o.app, o.files, c); err != nil {
+		if names, scope.Namespace, err = namesOfFiles(ctx, o.app, o.files, c); err != nil {
 			return scope, nil, err
 		}
 	}
@@ -155,7 +156,7 @@ func (o *waitOptions) targets(ctx context.Context, c *cluster.Client) (cluster.S
 	}
 	var runs []*watch.Waited
 	for _, name := range names {
-		run, err := o.pin(ctx, c, name)
+		run, err := o.pin(ctx, c, scope.Namespace, name)
 		if err != nil {
 			return scope, nil, err
 		}
@@ -168,8 +169,8 @@ func (o *waitOptions) targets(ctx context.Context, c *cluster.Client) (cluster.S
 }
 
 // pin finds the run of one name. One that is not there has its result, or is waited for.
-func (o *waitOptions) pin(ctx context.Context, c *cluster.Client, name string) (*watch.Waited, error) {
-	job, err := findJob(ctx, c, c.Namespace, name)
+func (o *waitOptions) pin(ctx context.Context, c *cluster.Client, namespace, name string) (*watch.Waited, error) {
+	job, err := findJob(ctx, c, namespace, name)
 	if err == nil {
 		return &watch.Waited{Name: job.Name, Job: job, UID: job.UID}, nil
 	}

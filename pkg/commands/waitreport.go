@@ -8,7 +8,6 @@ import (
 
 	"github.com/kubectl-work/kubectl-work/pkg/cluster"
 	"github.com/kubectl-work/kubectl-work/pkg/render"
-	"github.com/kubectl-work/kubectl-work/pkg/status"
 	"github.com/kubectl-work/kubectl-work/pkg/watch"
 )
 
@@ -202,5 +201,3 @@ func (a *app) streamLogs(ctx context.Context, c *cluster.Client, waiter *watch.W
 	}
 	return a.followInto(ctx, c, waiter, report, out)
 }
-
-var _ = status.OutcomeNone

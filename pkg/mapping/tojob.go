@@ -1,6 +1,7 @@
 package mapping
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math/big"
@@ -21,6 +22,8 @@ const MaxAnnotationBytes = (256 - 16) << 10
 
 // Injection is what a submit adds to a document: nothing of it is part of the spec hash.
 type Injection struct {
+	Name        string // of the Work, where the document has only a generateName
+	Namespace   string // where the document names none
 	SubmitID    string
 	SubmittedBy string // user name, "" when not known
 	Run         int    // from 1
@@ -34,6 +37,7 @@ type Injection struct {
 func ToJob(w *v1beta2.Work, in Injection) (*batchv1.Job, error) {
 	doc := w.DeepCopy()
 	v1beta2.SetDefaults(doc)
+	doc.Name, doc.Namespace = cmp.Or(doc.Name, in.Name), cmp.Or(doc.Namespace, in.Namespace)
 	job := &batchv1.Job{
 		TypeMeta: metav1.TypeMeta{APIVersion: batchv1.SchemeGroupVersion.String(), Kind: "Job"},
 		ObjectMeta: metav1.ObjectMeta{

@@ -46,6 +46,7 @@ type Item struct {
 type Pod struct {
 	Name  string          `json:"name"`
 	Phase corev1.PodPhase `json:"phase"`
+	State string          `json:"state,omitempty"` // of its containers, in words
 	Node  string          `json:"node,omitempty"`
 	Index string          `json:"index,omitempty"` // completion index
 }

@@ -24,6 +24,11 @@ func Outcome(name string, v status.Verdict) string {
 	return Line("job/" + name + " " + sentence(word, v.Reason, v.Message, v.Outcome == status.OutcomeSucceeded))
 }
 
+// Result is the line about a run whose waiting ended without an outcome: job/NAME Stuck: REASON - MESSAGE.
+func Result(name, word, reason, message string) string {
+	return Line("job/" + name + " " + sentence(word, reason, message, false))
+}
+
 func sentence(word, reason, message string, good bool) string {
 	switch {
 	case strings.HasPrefix(message, word) && word != "":

@@ -5,7 +5,6 @@
 package watch
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/kubectl-work/kubectl-work/pkg/status"
@@ -124,7 +123,7 @@ func doing(p status.Phase) string {
 	if p == status.PhaseRunning {
 		return "running"
 	}
-	return fmt.Sprintf("it was %s", p)
+	return string(p)
 }
 
 // decideStuck looks for a finding that has lasted longer than the grace of its class.

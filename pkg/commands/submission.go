@@ -1,0 +1,234 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-work/kubectl-work/pkg/apis/work"
+	"github.com/kubectl-work/kubectl-work/pkg/cluster"
+	"github.com/kubectl-work/kubectl-work/pkg/mapping"
+	"github.com/kubectl-work/kubectl-work/pkg/render"
+	"github.com/kubectl-work/kubectl-work/pkg/status"
+)
+
+// submission turns checked documents into Jobs.
+type submission struct {
+	app     *app
+	client  *cluster.Client
+	dryRun  string
+	givenID string
+	several bool
+	user    string
+}
+
+// submitted is what became of one document.
+type submitted struct {
+	job  *batchv1.Job
+	what string // created, unchanged …
+	err  error
+}
+
+// all submits the documents in their order. One that fails does not stop the others; a server that is out of reach, a
+// refused credential or an interrupt does.
+func (s *submission) all(ctx context.Context, documents []*mapping.Document) []submitted {
+	var results []submitted
+	for i, d := range documents {
+		r := s.one(ctx, d, i)
+		if r.err != nil {
+			r.err = located(d, r.err)
+		}
+		results = append(results, r)
+		if code := exitCode(r.err); code == CodeUnreachable || code == CodeAccess || ctx.Err() != nil {
+			break
+		}
+	}
+	return results
+}
+
+// one follows "Names, runs, identity": a Job with our submit id is done; otherwise the newest run decides.
+func (s *submission) one(ctx context.Context, d *mapping.Document, number int) submitted {
+	in := mapping.Injection{
+		Namespace: s.client.Namespace, SubmitID: s.idOf(number), SubmittedBy: s.user, Run: 1, Now: s.client.Now(),
+		TraceParent: or(s.app.Getenv("TRACEPARENT"), d.Work.Annotations["otel.traceparent"]), TraceState: s.app.Getenv("TRACESTATE"),
+	}
+	if d.Work.Name == "" {
+		in.Name = mapping.GenerateName(d.Work.GenerateName, in.SubmitID)
+	}
+	job, err := mapping.ToJob(d.Work, in)
+	if err != nil {
+		return submitted{err: err}
+	}
+	if s.dryRun == "client" {
+		return submitted{job: job, what: "created (dry run)"}
+	}
+	if d.Work.Name != "" {
+		if there, err := s.earlier(ctx, job); err != nil || there != nil {
+			return s.again(job, there, err)
+		}
+	}
+	made, err := s.client.CreateJob(ctx, job, s.dryRun == "server")
+	var taken *cluster.TakenError
+	switch {
+	case errors.As(err, &taken):
+		return s.again(job, taken.Job, nil)
+	case apierrors.IsNotFound(err):
+		return submitted{err: refuse("namespace %s does not exist; nothing was created", job.Namespace)}
+	case err != nil:
+		return submitted{err: err}
+	case s.dryRun == "server":
+		return submitted{job: made, what: "created (server dry run)"}
+	}
+	return submitted{job: made, what: "created"}
+}
+
+// idOf is the submit id of a document: its own, so that several documents of one call stay apart.
+func (s *submission) idOf(number int) string {
+	switch {
+	case s.givenID == "":
+		return s.app.NewID()
+	case s.several:
+		return fmt.Sprintf("%s-%d", s.givenID, number+1)
+	}
+	return s.givenID
+}
+
+// earlier finds the newest run of the Work, or any Job in the way of its name. A name like etl-r2 is refused when etl has
+// runs: it would pass for one of them.
+func (s *submission) earlier(ctx context.Context, job *batchv1.Job) (*batchv1.Job, error) {
+	name := mapping.WorkName(job)
+	runs, err := s.client.Jobs(ctx, job.Namespace, work.LabelWork+"="+mapping.LabelValue(name))
+	if err != nil {
+		return nil, err
+	}
+	for i := range runs {
+		if runs[i].Annotations[work.AnnotationSubmitID] == job.Annotations[work.AnnotationSubmitID] {
+			return &runs[i], nil
+		}
+	}
+	if suffix := mapping.RunSuffix(name); suffix != "" {
+		stem := name[:len(name)-len(suffix)]
+		others, err := s.client.Jobs(ctx, job.Namespace, work.LabelWork+"="+mapping.LabelValue(stem))
+		if err != nil {
+			return nil, err
+		}
+		if newestRun(others, stem) != nil {
+			return nil, refuse("the name %s would pass for a run of Work %s, which has runs; take a name that does not end in %s", name, stem, suffix)
+		}
+	}
+	return newestRun(runs, name), nil
+}
+
+// again decides about a document whose Work has a run already.
+func (s *submission) again(job, there *batchv1.Job, err error) submitted {
+	if err != nil {
+		return submitted{err: err}
+	}
+	sameID := there.Annotations[work.AnnotationSubmitID] == job.Annotations[work.AnnotationSubmitID]
+	sameSpec := there.Annotations[work.AnnotationSpecHash] == job.Annotations[work.AnnotationSpecHash]
+	verdict := status.Of(status.Snapshot{Job: there, At: s.client.Now(), PodsHidden: true})
+	state := fmt.Sprintf("%s %s ago", verdict.Phase, render.Age(verdict.Since, s.client.Now()))
+	switch {
+	case !mapping.Ours(there):
+		return submitted{err: refuse("job %q exists and was not submitted by kubectl work (%s); take another name, or delete it first", there.Name, state)}
+	case sameID && sameSpec:
+		return submitted{job: there, what: "unchanged (this submit made it before)"}
+	case there.DeletionTimestamp != nil:
+		return submitted{err: refuse("job %q is being deleted; submit again when it is gone: kubectl work wait %s --for=deleted", there.Name, there.Name)}
+	case sameSpec && !verdict.Phase.Finished():
+		return submitted{job: there, what: fmt.Sprintf("unchanged (%s)", verdict.Phase)}
+	case sameSpec:
+		return submitted{err: refuse("run %d of %s %s; nothing was started. Delete it first (kubectl work delete %s), or take another name",
+			mapping.RunNumber(there), mapping.WorkName(there), state, there.Name)}
+	}
+	return submitted{err: refuse("job %q exists with another spec (%s) and a Job's template cannot be changed; nothing was started. Delete it first (kubectl work delete %s), or take another name",
+		there.Name, state, there.Name)}
+}
+
+// checkPlaces refuses documents whose namespace contradicts -n; a namespace in the document beats the context's. One wait
+// watches one namespace.
+func checkPlaces(documents []*mapping.Document, c *cluster.Client, waiting bool) error {
+	var problems mapping.Problems
+	place := func(d *mapping.Document) string { return or(d.Work.Namespace, c.Namespace) }
+	for _, d := range documents {
+		switch {
+		case c.Explicit && place(d) != c.Namespace:
+			problems = append(problems, d.Problem("metadata.namespace",
+				fmt.Sprintf("the document says namespace %s, the command says -n %s", d.Work.Namespace, c.Namespace), "drop one of them"))
+		case waiting && place(d) != place(documents[0]):
+			problems = append(problems, d.Problem("metadata.namespace", "--wait waits in one namespace, and this document is in another than the first", "submit it by itself"))
+		}
+	}
+	if len(problems) > 0 {
+		return problems
+	}
+	return nil
+}
+
+// located gives a refusal of the API server the place in the file that it is about.
+func located(d *mapping.Document, err error) error {
+	var api apierrors.APIStatus
+	if !errors.As(err, &api) || api.Status().Details == nil || api.Status().Reason != metav1.StatusReasonInvalid {
+		return fmt.Errorf("%s: %w", d.File, err)
+	}
+	if problems := mapping.FieldProblems(d, api.Status().Details.Causes); len(problems) > 0 {
+		return problems
+	}
+	return fmt.Errorf("%s: %w", d.File, err)
+}
+
+// readDocuments reads and checks all files. Every problem of every document comes in one go.
+func readDocuments(ctx context.Context, a *app, files []string, o mapping.DecodeOptions) ([]*mapping.Document, error) {
+	sources, err := readFiles(ctx, a, files)
+	if err != nil {
+		return nil, err
+	}
+	var documents []*mapping.Document
+	var problems mapping.Problems
+	for _, source := range sources {
+		found, wrong := mapping.Read(source.name, source.data, o)
+		problems = append(problems, wrong...)
+		for _, d := range found {
+			for _, note := range d.Notes {
+				a.note("%s: %s", source.name, note)
+			}
+		}
+		documents = append(documents, found...)
+	}
+	if problems = append(problems, mapping.Duplicates(documents)...); len(problems) > 0 {
+		return nil, problems
+	}
+	return documents, nil
+}
+
+// namesOfFiles are the names of the Works of files and their namespace, for commands that only look them up.
+func namesOfFiles(ctx context.Context, a *app, files []string, c *cluster.Client) (names []string, namespace string, err error) {
+	documents, err := readDocuments(ctx, a, files, mapping.DecodeOptions{SkipOtherKinds: true})
+	if err != nil {
+		return nil, "", err
+	}
+	if err := checkPlaces(documents, c, true); err != nil {
+		return nil, "", err
+	}
+	for _, d := range documents {
+		if d.Work.Name == "" {
+			return nil, "", refuse("%s: a document with generateName has no name to look up", d.File)
+		}
+		names = append(names, d.Work.Name)
+		namespace = or(d.Work.Namespace, c.Namespace)
+	}
+	return names, namespace, nil
+}
+
+// printJobs writes Jobs as kubectl would: one object, or a List.
+func printJobs(w io.Writer, f format, jobs []*batchv1.Job) error {
+	if len(jobs) == 1 {
+		return printObject(w, f, jobs[0])
+	}
+	return printObject(w, f, map[string]any{"apiVersion": "v1", "kind": "List", "items": jobs})
+}

@@ -1,0 +1,215 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/kubectl/pkg/util/templates"
+
+	"github.com/kubectl-work/kubectl-work/pkg/cluster"
+	"github.com/kubectl-work/kubectl-work/pkg/mapping"
+	"github.com/kubectl-work/kubectl-work/pkg/render"
+	"github.com/kubectl-work/kubectl-work/pkg/watch"
+)
+
+type submitOptions struct {
+	app       *app
+	cmd       *cobra.Command
+	files     []string
+	dryRun    string
+	submitID  string
+	skipKinds bool
+	waiting   bool
+	output    format
+	wait      waitFlags
+}
+
+// submitIDEnv gives --submit-id in CI: the id of the pipeline.
+const submitIDEnv = "KUBECTL_WORK_SUBMIT_ID"
+
+func newSubmitCommand(a *app, run func(context.Context, *submitOptions) error) *cobra.Command {
+	o := &submitOptions{app: a}
+	cmd := &cobra.Command{
+		Use:     "submit -f FILE",
+		Short:   "Start Works, or plain Jobs, from files",
+		GroupID: groupRun,
+		Long: templates.LongDesc(`
+			Read Works (and plain batch/v1 Jobs) from files, check everything, and create their Jobs.
+
+			Nothing is created unless every document is right. Submitting the same Work again while its run goes on changes
+			nothing and, with --wait, waits for that run. A lost answer never makes two Jobs: each document has a submit id, and
+			the same id (--submit-id, or KUBECTL_WORK_SUBMIT_ID) finds the Job it made before.`),
+		Example: templates.Examples(`
+			# Start a Work and wait for its result
+			kubectl work submit -f work.yaml --wait
+
+			# From stdin, printing nothing but the name of the Job
+			cat work.yaml | kubectl work submit -f - -o name
+
+			# See the Job that it becomes
+			kubectl work submit -f work.yaml --dry-run=client -o yaml
+
+			# In CI: killed and run again, it still starts one Job
+			kubectl work submit -f work.yaml --submit-id "$CI_PIPELINE_ID" --wait --logs`),
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.cmd = cmd
+			o.wait.limited = cmd.Flags().Changed("timeout")
+			if o.submitID == "" {
+				o.submitID = a.Getenv(submitIDEnv)
+			}
+			if o.waiting && !cmd.Flags().Changed("retry-for") {
+				a.retryFor = retryForWait
+			}
+			if run != nil {
+				return run(cmd.Context(), o)
+			}
+			return runSubmit(cmd.Context(), o)
+		},
+	}
+	cmd.Flags().StringSliceVarP(&o.files, "filename", "f", nil, "Files with Works or Jobs, - for stdin; may be given several times")
+	cmd.Flags().StringVar(&o.dryRun, "dry-run", "none", "none, client (print what would be sent), or server (let the server check it without keeping it)")
+	cmd.Flags().Lookup("dry-run").NoOptDefVal = "client"
+	cmd.Flags().StringVar(&o.submitID, "submit-id", "", "An id that makes this call safe to repeat (default: "+submitIDEnv+", else random)")
+	cmd.Flags().BoolVar(&o.skipKinds, "skip-other-kinds", false, "Pass over documents of other kinds instead of refusing them")
+	cmd.Flags().BoolVar(&o.waiting, "wait", false, "Wait for the end and exit with the result, like kubectl work wait")
+	cmd.Flags().StringVarP((*string)(&o.output), "output", "o", "", "Form of the answer: json, yaml, name or jsonpath=TEMPLATE")
+	o.wait.add(cmd.Flags())
+	return cmd
+}
+
+func (o *submitOptions) validate() error {
+	var problems []error
+	if len(o.files) == 0 {
+		problems = append(problems, refuse("-f is missing: give a file, or - for stdin"))
+	}
+	problems = append(problems, checkDryRun(o.dryRun))
+	if o.waiting && o.dryRun != "none" {
+		problems = append(problems, refuse("--wait and --dry-run=%s exclude each other: a dry run starts nothing to wait for", o.dryRun))
+	}
+	if !o.waiting && o.wait.logs {
+		problems = append(problems, refuse("--logs needs --wait"))
+	}
+	if !o.waiting && o.wait.limited {
+		problems = append(problems, refuse("--timeout needs --wait"))
+	}
+	return errors.Join(append(problems, o.wait.validate(), checkFormat(o.output, formatJSON, formatYAML, formatName, jsonPathPrefix))...)
+}
+
+func runSubmit(ctx context.Context, o *submitOptions) error {
+	report := newWaitReport(o.app, "SubmitResult", o.output)
+	if err := o.validate(); err != nil {
+		return o.refused(report, err)
+	}
+	ctx, cancel := o.wait.deadline(ctx)
+	defer cancel()
+	documents, err := readDocuments(ctx, o.app, o.files, mapping.DecodeOptions{SkipOtherKinds: o.skipKinds})
+	if err != nil {
+		return o.refused(report, err)
+	}
+	client, err := o.app.client(o.cmd)
+	if err != nil {
+		return o.refused(report, err)
+	}
+	report.namespace = client.Namespace
+	if err := checkPlaces(documents, client, o.waiting); err != nil {
+		return o.refused(report, err)
+	}
+	s := &submission{app: o.app, client: client, dryRun: o.dryRun, givenID: o.submitID, several: len(documents) > 1}
+	if o.dryRun != "client" {
+		s.user = client.User(ctx)
+	}
+	results := s.all(ctx, documents)
+	if err := o.tell(results); err != nil {
+		return o.refused(report, err)
+	}
+	if code, err := summarize(results); err != nil {
+		return o.refused(report, &codeError{Code: code, Err: err})
+	}
+	if !o.waiting {
+		return nil
+	}
+	report.namespace = results[0].job.Namespace
+	scope, runs := pinned(results)
+	return o.app.await(ctx, client, scope, runs, o.wait, report, false)
+}
+
+// refused ends the command with an error; with --wait in the form that wait has.
+func (o *submitOptions) refused(report *waitReport, err error) error {
+	if o.waiting || o.output == formatJSON {
+		return report.refused(err)
+	}
+	return err
+}
+
+// tell prints what became of each document. With --wait stdout belongs to the result, so it is told on stderr.
+func (o *submitOptions) tell(results []submitted) error {
+	var items []render.Item
+	var jobs []*batchv1.Job
+	for _, r := range results {
+		if r.err != nil {
+			continue
+		}
+		if o.waiting {
+			o.app.note("job.batch/%s %s", r.job.Name, r.what)
+		} else if o.output == formatText {
+			fmt.Fprintf(o.app.Out, "job.batch/%s %s\n", r.job.Name, r.what)
+		}
+		items = append(items, render.ItemOf(r.job))
+		jobs = append(jobs, r.job)
+	}
+	switch {
+	case o.waiting, o.output == formatText:
+		return nil
+	case o.output == formatName:
+		for _, job := range jobs {
+			fmt.Fprintln(o.app.Out, render.NameLine(job.Name))
+		}
+		return nil
+	case o.dryRun != "none":
+		return printJobs(o.app.Out, o.output, jobs)
+	}
+	code, err := summarize(results)
+	if err != nil {
+		return nil // the report of the error has the object
+	}
+	return printObject(o.app.Out, o.output, render.Output{APIVersion: render.OutputVersion, Kind: "SubmitResult", Code: int(code), Items: items})
+}
+
+// summarize joins the errors of all documents and gives their code: partly applied when some were created.
+func summarize(results []submitted) (Code, error) {
+	var errs []error
+	var codes []Code
+	made := false
+	for _, r := range results {
+		if r.err == nil {
+			made = true
+			continue
+		}
+		errs = append(errs, r.err)
+		codes = append(codes, exitCode(r.err))
+	}
+	switch {
+	case len(errs) == 0:
+		return CodeOK, nil
+	case made:
+		codes = append(codes, CodePartial)
+	}
+	return worst(codes), errors.Join(errs...)
+}
+
+// pinned is what to wait for after a submit: the Jobs themselves, from the very state that create answered.
+func pinned(results []submitted) (cluster.Scope, []*watch.Waited) {
+	var runs []*watch.Waited
+	for _, r := range results {
+		runs = append(runs, &watch.Waited{Name: r.job.Name, Job: r.job, UID: r.job.UID})
+	}
+	scope := cluster.Scope{Namespace: runs[0].Job.Namespace}
+	if len(runs) == 1 {
+		scope.Name, scope.Seed = runs[0].Name, runs[0].Job
+	}
+	return scope, runs
+}

@@ -1,0 +1,250 @@
+package render
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-work/kubectl-work/pkg/apis/work"
+	"github.com/kubectl-work/kubectl-work/pkg/apis/work/v1beta2"
+	"github.com/kubectl-work/kubectl-work/pkg/mapping"
+	"github.com/kubectl-work/kubectl-work/pkg/status"
+)
+
+// maxPods bounds the Pods that describe lists: those that failed and those that live first.
+const maxPods = 20
+
+// maxEvents bounds the events that describe lists, newest last.
+const maxEvents = 25
+
+// Describe writes everything about one run: the verdict first.
+func Describe(w io.Writer, s status.Snapshot, v status.Verdict) error {
+	d := &description{s: s, v: v, pods: status.Owned(s)}
+	d.printf("%s\n\n", Verdict(s.Job.Name, v))
+	d.head()
+	d.conditions()
+	d.findings()
+	d.podTable()
+	d.eventTable()
+	d.output()
+	if d.err != nil {
+		return d.err
+	}
+	_, err := w.Write(d.out.Bytes())
+	return err
+}
+
+type description struct {
+	s    status.Snapshot
+	v    status.Verdict
+	pods []*corev1.Pod
+	out  bytes.Buffer
+	err  error
+}
+
+func (d *description) printf(format string, args ...any) { fmt.Fprintf(&d.out, format, args...) }
+
+// field prints one labelled line; the value passes Line.
+func (d *description) field(label, format string, args ...any) {
+	d.printf("%-13s%s\n", label+":", Line(fmt.Sprintf(format, args...)))
+}
+
+func (d *description) head() {
+	job := d.s.Job
+	d.field("Name", "%s", job.Name)
+	d.field("Namespace", "%s", job.Namespace)
+	if mapping.Ours(job) {
+		by := job.Annotations[work.AnnotationSubmittedBy]
+		if by != "" {
+			by = ", submitted by " + by
+		}
+		d.field("Work", "%s, run %d%s", mapping.WorkName(job), mapping.RunNumber(job), by)
+	}
+	d.field("Phase", "%s%s", d.v.Phase, d.ago(d.v.Since, " for "))
+	d.field("Progress", "%s", Progress(d.v.Progress))
+	if text := retries(job); text != "" {
+		d.field("Retries", "%s", text)
+	}
+	d.field("Created", "%s%s", job.CreationTimestamp.UTC().Format(time.RFC3339), d.ago(job.CreationTimestamp.Time, ", age "))
+	if t := job.Status.StartTime; t != nil {
+		text := t.UTC().Format(time.RFC3339)
+		if end := ended(d.v, job); !end.IsZero() {
+			text += ", ran " + Age(t.Time, end)
+		}
+		d.field("Started", "%s", text)
+	}
+	if s := job.Spec.ActiveDeadlineSeconds; s != nil {
+		d.field("Deadline", "%ds of activity", *s)
+	}
+}
+
+func (d *description) ago(t time.Time, prefix string) string {
+	if t.IsZero() {
+		return ""
+	}
+	return prefix + Age(t, d.s.At)
+}
+
+// ended is when a finished run ended; completionTime is set on success only.
+func ended(v status.Verdict, job *batchv1.Job) time.Time {
+	if t := job.Status.CompletionTime; t != nil {
+		return t.Time
+	}
+	if v.Phase == status.PhaseFailed {
+		return v.Since
+	}
+	return time.Time{}
+}
+
+// retries shows how backoffLimit came about and what is used of it: both numbers, always.
+func retries(job *batchv1.Job) string {
+	switch {
+	case job.Spec.BackoffLimitPerIndex != nil:
+		return fmt.Sprintf("%d Pods failed, backoffLimitPerIndex %d", job.Status.Failed, *job.Spec.BackoffLimitPerIndex)
+	case job.Spec.BackoffLimit == nil:
+		return ""
+	}
+	text := fmt.Sprintf("%d failed, backoffLimit %d", job.Status.Failed, *job.Spec.BackoffLimit)
+	if w, _, err := mapping.DecodeSpec(job); err == nil && w.Spec.MaxRetries != nil {
+		factor := w.Spec.RetryFactor
+		if factor == "" {
+			factor = v1beta2.DefaultRetryFactor
+		}
+		text += fmt.Sprintf(" (maxRetries %d × retryFactor %s)", *w.Spec.MaxRetries, factor)
+	}
+	return text
+}
+
+func (d *description) section(title string) { d.printf("\n%s:\n", title) }
+
+// table writes rows, indented under their section.
+func (d *description) table(header []string, rows [][]string) {
+	var text bytes.Buffer
+	if err := Table(&text, header, rows); err != nil {
+		d.err = err
+		return
+	}
+	for line := range strings.Lines(text.String()) {
+		d.printf("  %s", line)
+	}
+}
+
+func (d *description) conditions() {
+	if len(d.s.Job.Status.Conditions) == 0 {
+		return
+	}
+	d.section("Conditions")
+	var rows [][]string
+	for _, c := range d.s.Job.Status.Conditions {
+		rows = append(rows, []string{string(c.Type), string(c.Status), c.Reason, Age(c.LastTransitionTime.Time, d.s.At), c.Message})
+	}
+	d.table([]string{"TYPE", "STATUS", "REASON", "AGE", "MESSAGE"}, rows)
+}
+
+func (d *description) findings() {
+	if len(d.v.Findings) == 0 {
+		return
+	}
+	d.section("Findings")
+	for _, f := range d.v.Findings {
+		message := f.Message
+		if message == "" {
+			message = f.Reason
+		}
+		d.printf("  %s (%s, %s%s)\n", Line(message), f.ID, f.Severity, d.ago(f.Since, ", since "))
+		for _, e := range f.Evidence {
+			d.printf("    seen in  %s %s\n", Line(e.Object), Line(e.Path))
+		}
+		if f.Next != "" {
+			d.printf("    next     %s\n", Line(f.Next))
+		}
+		for _, a := range f.Advice {
+			d.printf("    do       %s   (%s: %s)\n", Line(a.Command), a.Risk, Line(a.Why))
+		}
+	}
+}
+
+func (d *description) podTable() {
+	d.section("Pods")
+	switch {
+	case d.s.PodsHidden:
+		d.printf("  not shown: no right to list Pods\n")
+		return
+	case len(d.pods) == 0:
+		d.printf("  none\n")
+		return
+	}
+	shown := d.pods
+	if len(shown) > maxPods {
+		shown = interesting(shown)
+	}
+	var rows [][]string
+	for _, pod := range shown {
+		rows = append(rows, []string{pod.Name, string(pod.Status.Phase), PodState(pod), fmt.Sprint(restarts(pod)), pod.Spec.NodeName, Age(pod.CreationTimestamp.Time, d.s.At)})
+	}
+	d.table([]string{"NAME", "PHASE", "STATE", "RESTARTS", "NODE", "AGE"}, rows)
+	if more := len(d.pods) - len(shown); more > 0 {
+		d.printf("  and %d more\n", more)
+	}
+}
+
+// interesting keeps maxPods Pods: failed ones and living ones before those that succeeded.
+func interesting(pods []*corev1.Pod) []*corev1.Pod {
+	var kept []*corev1.Pod
+	for _, succeeded := range []bool{false, true} {
+		for _, pod := range pods {
+			if (pod.Status.Phase == corev1.PodSucceeded) == succeeded && len(kept) < maxPods {
+				kept = append(kept, pod)
+			}
+		}
+	}
+	return kept
+}
+
+func (d *description) eventTable() {
+	d.section("Events")
+	if d.s.EventsHidden {
+		d.printf("  not shown: no right to list events\n")
+		return
+	}
+	events := status.RelatedEvents(d.s)
+	if len(events) == 0 {
+		d.printf("  none (the cluster keeps them about an hour)\n")
+		return
+	}
+	if more := len(events) - maxEvents; more > 0 {
+		d.printf("  %d older ones are not shown\n", more)
+		events = events[more:]
+	}
+	var rows [][]string
+	for i := range events {
+		e := &events[i]
+		reason := e.Reason
+		if n := status.EventCount(e); n > 1 {
+			reason = fmt.Sprintf("%s (x%d)", reason, n)
+		}
+		object := strings.ToLower(e.InvolvedObject.Kind) + "/" + e.InvolvedObject.Name
+		rows = append(rows, []string{Age(status.EventTime(e), d.s.At), e.Type, reason, object, e.Message})
+	}
+	d.table([]string{"LAST SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE"}, rows)
+}
+
+func (d *description) output() {
+	for _, tail := range d.s.Logs {
+		d.section(fmt.Sprintf("Output of pod %s, container %s (last lines, stdout and stderr mixed)", tail.Pod, tail.Container))
+		switch {
+		case tail.Error != "":
+			d.printf("  not there: %s\n", Line(tail.Error))
+		case len(tail.Lines) == 0:
+			d.printf("  none\n")
+		}
+		for _, line := range tail.Lines {
+			d.printf("  %s\n", Line(line))
+		}
+	}
+}
