@@ -89,7 +89,7 @@ func (l *requestLog) count(m Match) int {
 func (l *requestLog) countLocked(m Match) int {
 	n := 0
 	for _, e := range l.entries {
-		if m.matches(*e) {
+		if m.Matches(*e) {
 			n++
 		}
 	}

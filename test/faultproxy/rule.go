@@ -55,7 +55,8 @@ func (m Match) String() string {
 	return strings.Join(words, " ")
 }
 
-func (m Match) matches(r Request) bool {
+// Matches reports whether m selects r.
+func (m Match) Matches(r Request) bool {
 	if m.Method != "" && m.Method != r.Method {
 		return false
 	}
@@ -177,7 +178,7 @@ func (rs *rules) fire(r Request) []Rule {
 	var out []Rule
 	ended := false
 	for _, a := range rs.all {
-		if !a.matches(r) {
+		if !a.Matches(r) {
 			continue
 		}
 		a.count++

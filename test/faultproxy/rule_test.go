@@ -87,7 +87,7 @@ func TestMatch(t *testing.T) {
 	} {
 		m, err := ParseMatch(text)
 		require.NoError(t, err)
-		assert.Equal(t, want, m.matches(req), text)
+		assert.Equal(t, want, m.Matches(req), text)
 	}
 }
 
