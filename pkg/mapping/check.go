@@ -19,7 +19,7 @@ import (
 type checker struct {
 	schema *schema
 	report reporter
-	bad    []string // every path reported, and those a fix would bring
+	bad    badPaths // every path reported, and those a fix would bring
 	outer  []frame
 	work   reflect.Type // the spec of a Work, while a plain Job is checked: for advice
 }
@@ -33,8 +33,11 @@ type frame struct {
 
 // wrong reports a value of the wrong type.
 func (c *checker) wrong(v *value, at *trail, message, fix string) bool {
+	if c.bad.full() {
+		return false
+	}
 	path := at.String()
-	c.bad = append(c.bad, path)
+	c.bad.add(path)
 	if name := c.variable(); name != "" {
 		message = "variable " + name + ": " + message
 	}
@@ -204,45 +207,4 @@ func (c *checker) other(v *value, t reflect.Type, at *trail) bool {
 		return c.wrong(v, at, v.is()+", something else is wanted", "")
 	}
 	return true
-}
-
-// is says what v is: "0123 is read as the number 83", "a list".
-func (v *value) is() string {
-	switch v.kind {
-	case boolKind, numberKind:
-		if v.raw != "" && v.raw != v.text {
-			return v.raw + " is read as " + meaning{v.kind, v.text}.String()
-		}
-		return v.text + " is " + v.kind.String()
-	case stringKind:
-		return v.shown() + " is a string"
-	case nullKind, listKind, objectKind:
-	}
-	return "this is " + v.kind.String()
-}
-
-// said is a scalar as it stands in the file, without quotes.
-func (v *value) said() string {
-	if v.raw != "" {
-		return v.raw
-	}
-	return v.text
-}
-
-// shown is a scalar as it may stand in a message or in a list that is proposed.
-func (v *value) shown() string {
-	if v.kind == stringKind {
-		return quoted(v.text)
-	}
-	return v.text
-}
-
-// unquote proposes to take the quotes away when that makes v one of what is wanted.
-func unquote(v *value, wanted ...string) string {
-	for _, w := range wanted {
-		if v.kind == stringKind && v.raw == "" && v.text == w {
-			return "take the quotes away: " + w
-		}
-	}
-	return ""
 }

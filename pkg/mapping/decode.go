@@ -1,8 +1,6 @@
 package mapping
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -23,6 +21,20 @@ type DecodeOptions struct {
 // wrong at once. Documents with problems are among those returned, as far as they could be read, so that Validate can
 // say what else is wrong with them: who gets Problems must not go on to create anything.
 func Decode(file string, data []byte, o DecodeOptions) ([]*Document, Problems) {
+	documents, problems := decode(file, data, o)
+	return documents, problems.sorted().capped()
+}
+
+// Read is Decode and Validate of everything; the documents are sound when there are no problems.
+func Read(file string, data []byte, o DecodeOptions) ([]*Document, Problems) {
+	documents, problems := decode(file, data, o)
+	for _, d := range documents {
+		problems = append(problems, Validate(d)...)
+	}
+	return documents, problems.sorted().capped()
+}
+
+func decode(file string, data []byte, o DecodeOptions) ([]*Document, Problems) {
 	text, problem := clean(data)
 	if problem != nil {
 		problem.File = file
@@ -33,7 +45,11 @@ func Decode(file string, data []byte, o DecodeOptions) ([]*Document, Problems) {
 		scalars: newScalars(),
 		schema:  &schema{fields: map[reflect.Type][]field{}},
 	}
-	for _, c := range split(text) {
+	chunks := split(text)
+	if len(chunks) > maxDocuments {
+		return nil, Problems{{File: file, Message: fmt.Sprintf("the file has more than %d documents", maxDocuments), Fix: "split it"}}
+	}
+	for _, c := range chunks {
 		d.chunk(c)
 	}
 	if len(d.documents) == 0 && len(d.problems) == 0 {
@@ -51,16 +67,7 @@ func Decode(file string, data []byte, o DecodeOptions) ([]*Document, Problems) {
 	for i := range d.problems {
 		d.problems[i].several = d.number > 1
 	}
-	return d.documents, d.problems.sorted().capped()
-}
-
-// Read is Decode and Validate of everything; the documents are sound when there are no problems.
-func Read(file string, data []byte, o DecodeOptions) ([]*Document, Problems) {
-	documents, problems := Decode(file, data, o)
-	for _, d := range documents {
-		problems = append(problems, Validate(d)...)
-	}
-	return documents, problems.sorted()
+	return d.documents, d.problems
 }
 
 type decoder struct {
@@ -75,7 +82,7 @@ type decoder struct {
 
 // report is a problem of the document being read.
 func (d *decoder) report(line, column int, path, message, fix string) {
-	if len(d.problems) < 10*maxProblems {
+	if len(d.problems) < maxKept {
 		d.problems = append(d.problems, Problem{
 			File: d.file, Document: d.number, Line: line, Column: column, Path: path, Message: message, Fix: fix,
 		})
@@ -89,7 +96,7 @@ func (d *decoder) chunk(c chunk) {
 			continue
 		}
 		d.number++
-		converter := newConverter(d.report, d.scalars, c.line)
+		converter := newConverter(d.report, d.scalars, c.line, c.column)
 		root := converter.convert(n, nil, 0)
 		if !converter.refused {
 			d.root(root)
@@ -219,24 +226,4 @@ func (d *decoder) document(v *value, prefix string, item int, imported bool) {
 		return
 	}
 	d.documents = append(d.documents, doc)
-}
-
-// convertDocument makes the hub version of what is left in v.
-func convertDocument(v *value, imported bool) (*v1beta2.Work, error) {
-	var b bytes.Buffer
-	v.encode(&b)
-	w := &v1beta2.Work{}
-	if !imported {
-		if err := json.Unmarshal(b.Bytes(), w); err != nil {
-			return nil, err
-		}
-	} else {
-		var job batchv1.Job
-		if err := json.Unmarshal(b.Bytes(), &job); err != nil {
-			return nil, err
-		}
-		w.ObjectMeta, w.Spec.JobSpec = job.ObjectMeta, job.Spec
-	}
-	w.APIVersion, w.Kind = v1beta2.GroupVersion.String(), v1beta2.Kind
-	return w, nil
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/stretchr/testify/assert"
@@ -187,4 +188,29 @@ func TestProblemsAreCapped(t *testing.T) {
 	_, problems := Decode("f.yaml", []byte(b.String()), DecodeOptions{})
 	require.Len(t, problems, maxProblems+1)
 	assert.Equal(t, "f.yaml:1003: 2000 more problems after this line are not shown", problems[maxProblems].String())
+}
+
+// TestLargeInputIsReadInTime: no megabyte, however odd, takes more than a moment. Each of these once took minutes or
+// could have.
+func TestLargeInputIsReadInTime(t *testing.T) {
+	const head = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\nspec:\n  template: {spec: {containers: ["
+	fill := func(s string) string { return strings.Repeat(s, (1<<20)/len(s)) }
+	for name, in := range map[string]string{
+		"misspelt in every container": head + fill("{nmae: 1},") + "]}}\n",
+		"number in every variable":    head + "{env: [" + fill("{name: a, value: 1},") + "]}]}}\n",
+		"JSON values on one line":     fill(`{"a":1}`),
+		"separators":                  fill("---\n"),
+		"aliases":                     "a: &a [x]\nb:\n" + fill("- *a\n"),
+		"brackets":                    fill("["),
+		"dashes":                      fill("- "),
+		"tabs":                        fill("\t"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			start := time.Now()
+			_, problems := Read("f.yaml", []byte(in), DecodeOptions{})
+			assert.NotEmpty(t, problems)
+			assert.LessOrEqual(t, len(problems), maxProblems+1)
+			assert.Less(t, time.Since(start), 20*time.Second)
+		})
+	}
 }

@@ -1,7 +1,11 @@
 package mapping
 
 import (
+	"bytes"
+	"encoding/json"
 	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/kubectl-work/kubectl-work/pkg/apis/work/v1beta2"
 )
@@ -18,7 +22,7 @@ type Document struct {
 	root    *value // the Work in the file, positions and all
 	prefix  string // of its paths: "items[0]" in a List
 	several bool
-	bad     []string // paths Decode has already said something about
+	bad     badPaths // what Decode has already said something about
 }
 
 // Problem is something wrong with d at path, which is the user's own ("spec.maxRetries") or the API server's; the
@@ -71,18 +75,62 @@ func (d *Document) Position(path string) (line, column int) {
 	return line, column
 }
 
-// touched says that Decode reported path, something above it or something below it: what is missing or odd there
-// follows from that.
-func (d *Document) touched(path string) bool {
-	for _, bad := range d.bad {
-		if bad == path || under(path, bad) || under(bad, path) {
+// badPaths are the paths that something was said about, and all that is above them.
+type badPaths struct {
+	at, above map[string]bool
+}
+
+func (b *badPaths) add(path string) {
+	if b.at == nil {
+		b.at, b.above = map[string]bool{}, map[string]bool{}
+	}
+	b.at[path] = true
+	for path = parent(path); path != "" && !b.above[path]; path = parent(path) {
+		b.above[path] = true
+	}
+}
+
+// full says that enough was said for anyone.
+func (b *badPaths) full() bool { return len(b.at) >= maxKept }
+
+// touch says that something was said about path, something above it or something below it: what is missing or odd
+// there follows from that.
+func (b *badPaths) touch(path string) bool {
+	if b.above[path] {
+		return true
+	}
+	for ; path != ""; path = parent(path) {
+		if b.at[path] {
 			return true
 		}
 	}
-	return false
+	return b.at[""]
 }
 
-func under(path, ancestor string) bool {
-	rest, ok := strings.CutPrefix(path, ancestor)
-	return ok && rest != "" && (rest[0] == '.' || rest[0] == '[' || ancestor == "")
+// parent cuts the last step off path. A key in brackets may hold dots.
+func parent(path string) string {
+	if strings.HasSuffix(path, "]") {
+		return path[:max(0, strings.LastIndexByte(path, '['))]
+	}
+	return path[:max(0, strings.LastIndexByte(path, '.'))]
+}
+
+// convertDocument makes the hub version of what is left in v.
+func convertDocument(v *value, imported bool) (*v1beta2.Work, error) {
+	var b bytes.Buffer
+	v.encode(&b)
+	w := &v1beta2.Work{}
+	if !imported {
+		if err := json.Unmarshal(b.Bytes(), w); err != nil {
+			return nil, err
+		}
+	} else {
+		var job batchv1.Job
+		if err := json.Unmarshal(b.Bytes(), &job); err != nil {
+			return nil, err
+		}
+		w.ObjectMeta, w.Spec.JobSpec = job.ObjectMeta, job.Spec
+	}
+	w.APIVersion, w.Kind = v1beta2.GroupVersion.String(), v1beta2.Kind
+	return w, nil
 }

@@ -22,6 +22,7 @@ type converter struct {
 	report   reporter
 	scalars  *scalars
 	line     int // lines of the file before the parsed text
+	column   int // characters before it in its first line
 	open     map[*yamlv3.Node]bool
 	aliases  int          // open aliases
 	outer    problemPlace // of the outermost open alias: the one that stands in the file where it is meant
@@ -34,16 +35,25 @@ type problemPlace struct {
 	at           *trail
 }
 
-// newConverter converts nodes of text that has line lines of the file before it.
-func newConverter(report reporter, s *scalars, line int) *converter {
-	return &converter{report: report, scalars: s, line: line, open: map[*yamlv3.Node]bool{}}
+// newConverter converts nodes of text that has so many lines of the file, and characters of its line, before it.
+func newConverter(report reporter, s *scalars, line, column int) *converter {
+	return &converter{report: report, scalars: s, line: line, column: column, open: map[*yamlv3.Node]bool{}}
+}
+
+// place is where n is in the file.
+func (c *converter) place(n *yamlv3.Node) (line, column int) {
+	if n.Line == 1 {
+		return 1 + c.line, n.Column + c.column
+	}
+	return n.Line + c.line, n.Column
 }
 
 // refuse gives the document up.
 func (c *converter) refuse(n *yamlv3.Node, at *trail, message, fix string) *value {
-	where := problemPlace{n.Line + c.line, n.Column, at}
-	if c.aliases > 0 {
-		where = c.outer
+	where := c.outer
+	if c.aliases == 0 {
+		where.at = at
+		where.line, where.column = c.place(n)
 	}
 	if !c.refused {
 		c.report(where.line, where.column, where.at.String(), message, fix)
@@ -53,7 +63,8 @@ func (c *converter) refuse(n *yamlv3.Node, at *trail, message, fix string) *valu
 }
 
 func (c *converter) convert(n *yamlv3.Node, at *trail, depth int) *value {
-	v := &value{line: n.Line + c.line, column: n.Column}
+	v := &value{}
+	v.line, v.column = c.place(n)
 	if c.refused {
 		return v
 	}
@@ -90,7 +101,8 @@ func (c *converter) alias(n *yamlv3.Node, at *trail, depth int) *value {
 	}
 	c.open[n.Alias] = true
 	if c.aliases == 0 {
-		c.outer = problemPlace{n.Line + c.line, n.Column, at}
+		c.outer.at = at
+		c.outer.line, c.outer.column = c.place(n)
 	}
 	c.aliases++
 	v := c.convert(n.Alias, at, depth+1)
@@ -125,7 +137,8 @@ func (c *converter) mapping(n *yamlv3.Node, v *value, at *trail, depth int) {
 		if !ok {
 			continue
 		}
-		m := &member{key: key, line: keyNode.Line + c.line, column: keyNode.Column}
+		m := &member{key: key}
+		m.line, m.column = c.place(keyNode)
 		if first := seen[key]; first != nil {
 			c.report(m.line, m.column, at.field(key).String(),
 				fmt.Sprintf("key %s is there twice, first on line %d", quoted(key), first.line), "keep one")
@@ -145,21 +158,21 @@ func (c *converter) key(n *yamlv3.Node, at *trail) (string, bool) {
 	if n.Kind == yamlv3.AliasNode {
 		n = n.Alias
 	}
-	line := n.Line + c.line
+	line, column := c.place(n)
 	if n.Kind != yamlv3.ScalarNode {
-		c.report(line, n.Column, at.String(), "a list or mapping stands where a key is wanted", "write key: value; text in {} or [] needs quotes")
+		c.report(line, column, at.String(), "a list or mapping stands where a key is wanted", "write key: value; text in {} or [] needs quotes")
 		return "", false
 	}
 	m, err := c.scalars.resolve(n)
 	switch {
 	case err != nil:
-		c.report(line, n.Column, at.String(), err.Error(), "put the key in quotes")
+		c.report(line, column, at.String(), err.Error(), "put the key in quotes")
 		return "", false
 	case m.kind == nullKind:
-		c.report(line, n.Column, at.String(), "a key is empty", "")
+		c.report(line, column, at.String(), "a key is empty", "")
 		return "", false
 	case m.changes(n.Value):
-		c.report(line, n.Column, at.String(), fmt.Sprintf("key %s is read as %s", n.Value, m), "put it in quotes: "+quoted(n.Value))
+		c.report(line, column, at.String(), fmt.Sprintf("key %s is read as %s", n.Value, m), "put it in quotes: "+quoted(n.Value))
 		return n.Value, true
 	}
 	return m.text, true

@@ -11,6 +11,9 @@ import (
 // gigabytes. A person fixes the first ones and runs again.
 const maxProblems = 1000
 
+// maxKept is where we stop to count.
+const maxKept = 10 * maxProblems
+
 // Problem is one thing wrong with the input: where, what, what to do.
 type Problem struct {
 	File         string

@@ -13,10 +13,13 @@ import (
 // maxInput bounds one file. The API server takes 3 MiB in one request; a file may hold several.
 const maxInput = 16 << 20
 
+// maxDocuments bounds the documents of one file, empty ones included.
+const maxDocuments = 10_000
+
 // chunk is a part of a file that is read on its own, so that an error in one hides nothing in the others.
 type chunk struct {
-	text string
-	line int // lines of the file before it
+	text         string
+	line, column int // lines of the file before it, characters of its first line before it
 }
 
 // clean makes data text: no byte order mark, "\n" as line break, valid UTF-8.
@@ -132,7 +135,8 @@ func jsonStream(c chunk) []chunk {
 	}
 	var parts []chunk
 	decoder := json.NewDecoder(strings.NewReader(c.text))
-	for start := 0; ; {
+	line, column := c.line, 0
+	for start := 0; len(parts) <= maxDocuments; {
 		var raw json.RawMessage
 		if err := decoder.Decode(&raw); err != nil {
 			if strings.TrimSpace(c.text[start:]) == "" {
@@ -142,13 +146,16 @@ func jsonStream(c chunk) []chunk {
 		}
 		end := int(decoder.InputOffset())
 		text := c.text[start:end]
-		indent := start - 1 - strings.LastIndexByte(c.text[:start], '\n') // keeps the columns of a second value on a line
-		parts = append(parts, chunk{
-			text: strings.Repeat(" ", indent) + jsonAsYAML(text),
-			line: c.line + strings.Count(c.text[:start], "\n"),
-		})
+		parts = append(parts, chunk{text: jsonAsYAML(text), line: line, column: column})
+		line += strings.Count(text, "\n")
+		if last := strings.LastIndexByte(text, '\n'); last >= 0 {
+			column = utf8.RuneCountInString(text[last+1:])
+		} else {
+			column += utf8.RuneCountInString(text)
+		}
 		start = end
 	}
+	return parts
 }
 
 // jsonAsYAML replaces what valid JSON text may hold and the YAML parser does not take: surrogate pairs, the escape \/,

@@ -12,18 +12,25 @@ import (
 
 // unknown reports a field that the object around it does not have, with the nearest idea of what was meant.
 func (c *checker) unknown(m *member, at *trail) {
+	if c.bad.full() {
+		return
+	}
 	self := c.outer[len(c.outer)-1]
-	c.bad = append(c.bad, at.String())
+	c.bad.add(at.String())
+	if len(c.bad.at) > maxProblems { // it will not be shown, and the search takes time
+		c.report(m.line, m.column, at.String(), "unknown field", "")
+		return
+	}
 	fix := ""
 	home, found := c.home(m.key)
 	near, distance := c.similar(self.typ, m.key)
 	switch {
 	case near != "" && (distance == 0 || !found || !home.near):
 		fix = "did you mean " + near + "?"
-		c.bad = append(c.bad, self.at.field(near).String())
+		c.bad.add(self.at.field(near).String())
 	case found:
 		fix = "it belongs under " + home.said
-		c.bad = append(c.bad, home.path)
+		c.bad.add(home.path)
 	case c.work != nil && self.typ == reflect.TypeFor[batchv1.JobSpec]():
 		if _, ok := c.schema.lookup(c.work, m.key); ok {
 			fix = "a Work has it: write apiVersion: " + v1beta2.GroupVersion.String() + " and kind: " + v1beta2.Kind

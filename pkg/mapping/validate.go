@@ -61,7 +61,7 @@ type validator struct {
 
 // add reports a problem unless Decode has already spoken about path.
 func (v *validator) add(path, message, fix string) {
-	if !v.touched(path) {
+	if len(v.problems) < maxKept && !v.bad.touch(path) {
 		v.problems = append(v.problems, v.Problem(path, message, fix))
 	}
 }

@@ -3,7 +3,6 @@ package mapping
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"strconv"
 	"strings"
 )
@@ -180,13 +179,4 @@ func (t *trail) String() string {
 		}
 	}
 	return b.String()
-}
-
-// quoted is text in double quotes, escaped, cut to a length that fits a message.
-func quoted(text string) string {
-	const most = 80
-	if len(text) > most {
-		text = strings.ToValidUTF8(text[:most], "") + "…"
-	}
-	return fmt.Sprintf("%q", text)
 }
