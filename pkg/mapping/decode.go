@@ -217,6 +217,9 @@ func (d *decoder) document(v *value, prefix string, item int, imported bool) {
 		check.work = reflect.TypeFor[v1beta2.WorkSpec]()
 		check.check(v, reflect.TypeFor[batchv1.Job](), nil)
 	} else {
+		if v.at("spec", "ttlSecondsAfterFinished") != nil {
+			doc.Notes = append(doc.Notes, "spec.ttlSecondsAfterFinished is deprecated in a Work: use spec.cleanupPolicy.ttlSecondsAfterFinished")
+		}
 		check.check(v, reflect.TypeFor[v1beta2.Work](), nil)
 	}
 	doc.bad = check.bad

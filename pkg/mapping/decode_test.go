@@ -196,7 +196,7 @@ func TestLargeInputIsReadInTime(t *testing.T) {
 	const head = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\nspec:\n  template: {spec: {containers: ["
 	fill := func(s string) string { return strings.Repeat(s, (1<<20)/len(s)) }
 	for name, in := range map[string]string{
-		"misspelt in every container": head + fill("{nmae: 1},") + "]}}\n",
+		"misspelt in every container": head + fill("{imgae: 1},") + "]}}\n",
 		"number in every variable":    head + "{env: [" + fill("{name: a, value: 1},") + "]}]}}\n",
 		"JSON values on one line":     fill(`{"a":1}`),
 		"separators":                  fill("---\n"),

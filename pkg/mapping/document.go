@@ -17,7 +17,7 @@ type Document struct {
 	Item     int // of the item in a List, from 1; 0: the document is no List
 	Work     *v1beta2.Work
 	Imported bool     // it was a plain batch/v1 Job
-	Notes    []string // what was left out and why, in the words for the user
+	Notes    []string // what the user should know: what was left out and why, what is deprecated
 
 	root    *value // the Work in the file, positions and all
 	prefix  string // of its paths: "items[0]" in a List

@@ -69,10 +69,11 @@ func descend(v *value, steps []pathStep) (*value, *member, int) {
 
 // dottedMember finds a key that holds dots but was not put in brackets: metadata.labels.app.kubernetes.io/name.
 func dottedMember(v *value, steps []pathStep) (*member, int) {
-	name := steps[0].name
+	var name strings.Builder
+	name.WriteString(steps[0].name)
 	for used := 2; used <= len(steps) && !steps[used-1].bracket; used++ {
-		name += "." + steps[used-1].name
-		if m := v.member(name); m != nil {
+		name.WriteString("." + steps[used-1].name)
+		if m := v.member(name.String()); m != nil {
 			return m, used
 		}
 	}

@@ -2,6 +2,7 @@ package mapping
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -68,13 +69,8 @@ func (v *validator) add(path, message, fix string) {
 
 // oneOf reports a word that is not one of the allowed ones. Nothing is allowed too.
 func (v *validator) oneOf(path, word string, allowed ...string) {
-	if word == "" {
+	if word == "" || slices.Contains(allowed, word) {
 		return
-	}
-	for _, a := range allowed {
-		if a == word {
-			return
-		}
 	}
 	fix := "use one of " + strings.Join(allowed, ", ")
 	for _, a := range allowed {

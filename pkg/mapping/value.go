@@ -3,6 +3,7 @@ package mapping
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -165,8 +166,8 @@ func (t *trail) String() string {
 		steps = append(steps, s)
 	}
 	var b strings.Builder
-	for i := len(steps) - 1; i >= 0; i-- {
-		switch s := steps[i]; s.form {
+	for _, s := range slices.Backward(steps) {
+		switch s.form {
 		case indexStep:
 			b.WriteString("[" + strconv.Itoa(s.index) + "]")
 		case keyStep:
