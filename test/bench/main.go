@@ -44,28 +44,26 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	defer p.cleanup()
-	c, err := newCluster(p.kubeconfig)
-	if err != nil {
-		return err
-	}
-	fmt.Printf("preparing a namespace with %d Jobs ...\n", o.jobs)
-	if err := c.fill(ctx, o.jobs); err != nil {
-		return err
-	}
+	c := &cluster{programs: p, namespace: fmt.Sprintf("bench-%d", os.Getpid())}
+	fmt.Printf("preparing namespace %s with %d Jobs ...\n", c.namespace, o.jobs)
 	defer func() {
 		after, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 		defer cancel()
 		c.drop(after)
 	}()
+	if err := c.fill(ctx, o.jobs); err != nil {
+		return err
+	}
 	fmt.Printf("%d runs each, in turns; medians\n\n", o.rounds)
-	fmt.Printf("%-16s %28s %28s %22s\n", "", "kubectl work", "kubectl", "ratio")
-	fmt.Printf("%-16s %28s %28s %22s\n", "", "wall    cpu    memory", "wall    cpu    memory", "wall   cpu   memory")
+	fmt.Printf("%-16s   %-25s   %-25s   %s\n", "", "kubectl work", "kubectl", "ratio")
+	cost := fmt.Sprintf("%8s %8s %7s", "wall", "cpu", "memory")
+	fmt.Printf("%-16s   %s   %s   %5s %5s %6s\n", "", cost, cost, "wall", "cpu", "memory")
 	for _, pair := range pairs(c.namespace) {
 		ours, theirs, err := p.compare(ctx, pair, o.rounds)
 		if err != nil {
 			return fmt.Errorf("%s: %w", pair.name, err)
 		}
-		fmt.Printf("%-16s %28s %28s %22s\n", pair.name, ours, theirs, ours.over(theirs))
+		fmt.Printf("%-16s   %s   %s   %s\n", pair.name, ours, theirs, ours.over(theirs))
 	}
 	return nil
 }

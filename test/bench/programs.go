@@ -52,7 +52,7 @@ func (p *programs) fill(ctx context.Context) error {
 	p.theirs = filepath.Join(p.home, "kubectl")
 	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", p.theirs, "k8s.io/kubernetes/cmd/kubectl")
 	build.Dir = "sandbox"
-	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-mod=mod")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("building kubectl: %w\n%s", err, out)
 	}
@@ -60,6 +60,10 @@ func (p *programs) fill(ctx context.Context) error {
 }
 
 func (p *programs) cleanup() { _ = os.RemoveAll(p.home) } // a left-over folder in /tmp is no failure
+
+func (p *programs) environ() []string {
+	return []string{"HOME=" + p.home, "KUBECONFIG=" + p.kubeconfig, "PATH=" + os.Getenv("PATH")}
+}
 
 // compare runs both programs in turns.
 func (p *programs) compare(ctx context.Context, q pair, rounds int) (ours, theirs sample, err error) {
@@ -84,7 +88,7 @@ func (p *programs) measure(ctx context.Context, program string, args []string) (
 	cmd := exec.CommandContext(ctx, program, args...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	cmd.Env = []string{"HOME=" + p.home, "KUBECONFIG=" + p.kubeconfig, "PATH=" + os.Getenv("PATH")}
+	cmd.Env = p.environ()
 	took, err := clock(cmd)
 	if err != nil {
 		return sample{}, fmt.Errorf("%s %s: %w\n%s", filepath.Base(program), strings.Join(args, " "), err, stderr.String())

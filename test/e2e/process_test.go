@@ -178,11 +178,8 @@ var (
 // manners holds for every run of kubectl-work: no Go in the output (stacks, structs, log lines, bad formats), no
 // escape sequences without a terminal, a reason on stderr for every failure, and the machine line at the end of a wait.
 func (p *process) manners() error {
-	sub := slices.Index(p.args, "work")
-	if filepath.Base(p.args[0]) == "kubectl-work" {
-		sub = 0
-	}
-	if sub < 0 || p.code() == "killed" {
+	verb, ours := p.verb()
+	if !ours || p.code() == "killed" {
 		return nil
 	}
 	stdout, stderr := p.stdout.String(), p.stderr.String()
@@ -198,7 +195,8 @@ func (p *process) manners() error {
 	if p.code() != "0" && strings.TrimSpace(stderr) == "" {
 		return errors.New("it failed and stderr says nothing")
 	}
-	if !slices.Contains(p.args[sub:], "wait") || slices.Contains(p.args, "--help") {
+	waits := verb == "wait" || verb == "submit" && slices.Contains(p.args, "--wait")
+	if !waits || slices.Contains(p.args, "--help") {
 		return nil
 	}
 	lines := strings.Split(strings.TrimRight(stderr, "\n"), "\n")
@@ -207,4 +205,21 @@ func (p *process) manners() error {
 		return fmt.Errorf("the last line of stderr must be kubectl-work: code=%s ..., it is %q", p.code(), lines[len(lines)-1])
 	}
 	return nil
+}
+
+// verb is the command of a run of the plugin, also through kubectl.
+func (p *process) verb() (verb string, ours bool) {
+	words := slices.DeleteFunc(slices.Clone(p.args), func(arg string) bool { return strings.HasPrefix(arg, "-") })
+	switch {
+	case len(words) > 1 && words[0] == "kubectl" && words[1] == "work":
+		words = words[2:]
+	case words[0] == "kubectl-work":
+		words = words[1:]
+	default:
+		return "", false
+	}
+	if len(words) == 0 {
+		return "", true
+	}
+	return words[0], true
 }
