@@ -19,7 +19,7 @@ type cluster struct {
 }
 
 func (c *cluster) fill(ctx context.Context, jobs int) error {
-	if _, err := c.kubectl(ctx, "", "create", "namespace", c.namespace); err != nil {
+	if err := c.kubectl(ctx, "", "create", "namespace", c.namespace); err != nil {
 		return err
 	}
 	var manifest strings.Builder
@@ -27,28 +27,27 @@ func (c *cluster) fill(ctx context.Context, jobs int) error {
 	for i := range jobs - 1 {
 		manifest.WriteString(job(fmt.Sprintf("job-%04d", i), true))
 	}
-	if _, err := c.kubectl(ctx, manifest.String(), "create", "--validate=false", "-f", "-"); err != nil {
+	if err := c.kubectl(ctx, manifest.String(), "create", "--validate=false", "-f", "-"); err != nil {
 		return err
 	}
-	_, err := c.kubectl(ctx, "", "wait", "job/"+doneJob, "--for=condition=complete", "--timeout=60s")
-	return err
+	return c.kubectl(ctx, "", "wait", "job/"+doneJob, "--for=condition=complete", "--timeout=60s")
 }
 
 func (c *cluster) drop(ctx context.Context) {
-	if _, err := c.kubectl(ctx, "", "delete", "namespace", c.namespace, "--wait=false"); err != nil {
+	if err := c.kubectl(ctx, "", "delete", "namespace", c.namespace, "--wait=false"); err != nil {
 		fmt.Fprintln(os.Stderr, "bench: namespace", c.namespace, "is left:", err)
 	}
 }
 
-func (c *cluster) kubectl(ctx context.Context, stdin string, args ...string) (string, error) {
+func (c *cluster) kubectl(ctx context.Context, stdin string, args ...string) error {
 	cmd := exec.CommandContext(ctx, c.programs.theirs, append([]string{"--namespace=" + c.namespace}, args...)...)
 	cmd.Env = c.programs.environ()
 	cmd.Stdin = strings.NewReader(stdin)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		return "", fmt.Errorf("kubectl %s: %w\n%s", strings.Join(args, " "), err, out)
+		return fmt.Errorf("kubectl %s: %w\n%s", strings.Join(args, " "), err, out)
 	}
-	return string(out), nil
+	return nil
 }
 
 func job(name string, suspended bool) string {

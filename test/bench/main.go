@@ -25,20 +25,19 @@ type options struct {
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	var o options
 	flag.IntVar(&o.jobs, "jobs", 300, "Jobs in the namespace that is listed")
 	flag.IntVar(&o.rounds, "rounds", 15, "runs of each command")
 	flag.Parse()
-	if err := run(ctx, o); err != nil {
+	if err := run(o); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
-		stop()
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, o options) error {
+func run(o options) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
 	p, err := findPrograms(ctx)
 	if err != nil {
 		return err

@@ -86,7 +86,7 @@ func surroundings(ts *testscript.TestScript) (env []string, stdin []byte) {
 	ts.Check(err)
 	stdin, err = os.ReadFile(inFile)
 	ts.Check(err)
-	for _, kv := range strings.Split(string(data), "\x00") {
+	for _, kv := range strings.SplitSeq(string(data), "\x00") {
 		if kv != "" && !strings.HasPrefix(kv, "_=") && !strings.HasPrefix(kv, "SHLVL=") {
 			env = append(env, kv)
 		}
@@ -201,7 +201,7 @@ func (p *process) manners() error {
 	}
 	lines := strings.Split(strings.TrimRight(stderr, "\n"), "\n")
 	m := finalLine.FindStringSubmatch(lines[len(lines)-1])
-	if m == nil || m[1] != p.code() {
+	if len(m) == 0 || m[1] != p.code() {
 		return fmt.Errorf("the last line of stderr must be kubectl-work: code=%s ..., it is %q", p.code(), lines[len(lines)-1])
 	}
 	return nil

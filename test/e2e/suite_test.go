@@ -36,7 +36,7 @@ func newSuite(ctx context.Context, dir string) (*suite, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &suite{root: root, bin: filepath.Join(dir, "bin"), cases: filepath.Join(root, "test/e2e/testdata/cases")}
+	s := &suite{root: root, bin: filepath.Join(dir, "bin"), cases: filepath.Join(root, "test", "e2e", "testdata", "cases")}
 	if err := s.connect(ctx, root); err != nil {
 		return nil, fmt.Errorf("these tests need the sandbox: run `make e2e`, or `make sandbox-up` first: %w", err)
 	}
@@ -46,10 +46,13 @@ func newSuite(ctx context.Context, dir string) (*suite, error) {
 	if err := s.plugin(ctx, root); err != nil {
 		return nil, err
 	}
-	return s, s.kubectl(ctx, root)
+	if err := s.kubectl(ctx, root); err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
-func sandbox(root string) string { return filepath.Join(root, "bin/sandbox") }
+func sandbox(root string) string { return filepath.Join(root, "bin", "sandbox") }
 
 // connect reads the kubeconfig of the sandbox and makes sure that its node runs containers.
 func (s *suite) connect(ctx context.Context, root string) error {
