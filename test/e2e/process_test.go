@@ -86,7 +86,7 @@ func surroundings(ts *testscript.TestScript) (env []string, stdin []byte) {
 	ts.Check(err)
 	stdin, err = os.ReadFile(inFile)
 	ts.Check(err)
-	for _, kv := range strings.SplitSeq(string(data), "\x00") {
+	for kv := range strings.SplitSeq(string(data), "\x00") {
 		if kv != "" && !strings.HasPrefix(kv, "_=") && !strings.HasPrefix(kv, "SHLVL=") {
 			env = append(env, kv)
 		}

@@ -53,7 +53,7 @@ func ParseRule(text string) (Rule, error) {
 func ParseMatch(text string) (Match, error) {
 	var rule Rule
 	args := newArguments(nil)
-	for _, f := range strings.FieldsSeq(text) {
+	for f := range strings.FieldsSeq(text) {
 		args.matcher(&rule, f)
 	}
 	_, patternErr := rule.pattern()
