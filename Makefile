@@ -49,14 +49,15 @@ test: unit e2e ## all tests; starts the sandbox when none is up
 .PHONY: unit
 unit: ## tests that need no cluster
 	go test $$(go list ./... | grep -vE '/test/(e2e|krew)(/|$$)')
+	cd sandbox && go test ./cmd/sandbox ./internal/...
 
 .PHONY: e2e
 e2e: build sandbox ## the built plugin on the sandbox, and installed by krew
-	@$(call with-sandbox,go test -count=1 -timeout=20m $(E2E))
+	@$(call with-sandbox,KUBECTL_WORK_BIN=$(CURDIR)/bin/kubectl-work go test -count=1 -timeout=20m $(E2E))
 
 .PHONY: bench
 bench: build sandbox ## start-up, list, describe and wait beside kubectl
-	@$(call with-sandbox,go run ./test/bench)
+	@$(call with-sandbox,KUBECTL_WORK_BIN=$(CURDIR)/bin/kubectl-work go run ./test/bench)
 
 .PHONY: lint
 lint: ## linters and formatting
