@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -29,7 +30,14 @@ func (e *AccessError) Error() string {
 	if e.Verb == "" {
 		return fmt.Sprintf("the API server refused the credentials: %v", e.Err)
 	}
-	return fmt.Sprintf("no right to %s %s in namespace %s", e.Verb, e.Resource, e.Namespace)
+	where := ""
+	switch {
+	case e.Namespace != "":
+		where = " in namespace " + e.Namespace
+	case !strings.HasPrefix(e.Resource, "/"): // a path is in none
+		where = " in all namespaces"
+	}
+	return fmt.Sprintf("no right to %s %s%s", e.Verb, e.Resource, where)
 }
 func (e *AccessError) Unwrap() error { return e.Err }
 
@@ -51,6 +59,10 @@ func (e *UnreachableError) Unwrap() error { return e.Err }
 
 // Plain takes Go's wrapping off a connection error: what is left is the part a person can use.
 func Plain(err error) error {
+	var request *url.Error
+	if errors.As(err, &request) && request.Err != nil {
+		err = request.Err
+	}
 	var op *net.OpError
 	if errors.As(err, &op) && op.Err != nil {
 		return op.Err
@@ -63,7 +75,7 @@ func transient(err error) bool {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return false
 	}
-	if untrusted(err) {
+	if Untrusted(err) {
 		return false
 	}
 	var status apierrors.APIStatus
@@ -76,8 +88,8 @@ func transient(err error) bool {
 		utilnet.IsProbableEOF(err) || utilnet.IsHTTP2ConnectionLost(err) || unexpectedEnd(err)
 }
 
-// untrusted tells of a certificate that will not be right a moment later.
-func untrusted(err error) bool {
+// Untrusted tells whether err is about a certificate that will not be right a moment later.
+func Untrusted(err error) bool {
 	var authority x509.UnknownAuthorityError
 	var host x509.HostnameError
 	var invalid x509.CertificateInvalidError

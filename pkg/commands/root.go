@@ -52,11 +52,12 @@ func newRootCommand(a *app) *cobra.Command {
 	for _, cmd := range []*cobra.Command{
 		newSubmitCommand(a, nil), newWaitCommand(a, nil), newPauseCommand(a, nil), newResumeCommand(a, nil), newDeleteCommand(a, nil),
 		newListCommand(a, nil), newDescribeCommand(a, nil), newLogsCommand(a, nil), newExportCommand(a, nil),
-		newVersionCommand(a, nil), newCompletionCommand(a), newOptionsCommand(a),
+		newVersionCommand(a, nil), newCompletionCommand(a, nil), newOptionsCommand(a),
 	} {
 		root.AddCommand(cmd)
 	}
 	root.SetHelpCommandGroupID(groupOther)
+	a.completeFlags(root)
 	return root
 }
 

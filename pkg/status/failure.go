@@ -78,7 +78,7 @@ func firstFailed(pod *corev1.Pod) (container, bool) {
 
 // failureOf collects the facts of a failed run. Nil when no Pod can tell any.
 func failureOf(v view) *Failure {
-	f := &Failure{Tries: v.Job.Status.Failed, Limit: tryLimit(v.Job), Codes: codes(v)}
+	f := &Failure{Tries: tries(v), Limit: tryLimit(v.Job), Codes: codes(v)}
 	c, ok := newestFailed(v)
 	if !ok {
 		if pod := newestFailedPod(v); pod != nil {
@@ -93,6 +93,20 @@ func failureOf(v view) *Failure {
 		f.Output = tail.Lines
 	}
 	return f
+}
+
+// tries counts failed Pods, those included that the Job controller is about to count. When it says that the limit is
+// exceeded, as many were tried as the limit allows, whatever it has counted yet.
+func tries(v view) int32 {
+	n := v.Job.Status.Failed
+	if u := v.Job.Status.UncountedTerminatedPods; u != nil {
+		n += int32(len(u.Failed))
+	}
+	limit := tryLimit(v.Job)
+	if c := v.condition(batchv1.JobFailureTarget); limit != nil && c != nil && c.Reason == batchv1.JobReasonBackoffLimitExceeded {
+		n = max(n, *limit)
+	}
+	return n
 }
 
 func newestFailedPod(v view) *corev1.Pod {

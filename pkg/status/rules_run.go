@@ -7,20 +7,24 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// findContainerFailing: containers of a living Pod end badly and are started again (restartPolicy OnFailure, or an init
-// container).
+// findContainerFailing: containers of a living Pod end badly and are started again (restartPolicy OnFailure). Under Never
+// the Pod itself is about to fail, and the Job controller says the rest. The container is ended and waiting in turns,
+// which is one cause, so it has one reason.
 func findContainerFailing(v view, p Phase) []Finding {
 	if !starting(p) {
 		return nil
 	}
 	for _, pod := range v.live() {
+		if pod.Spec.RestartPolicy == corev1.RestartPolicyNever {
+			continue
+		}
 		for _, c := range containersOf(pod) {
 			end := c.ended()
 			if end == nil || end.ExitCode == 0 || c.status.State.Running != nil && c.status.RestartCount == 0 {
 				continue
 			}
 			f := Finding{
-				Severity: SeverityWarning, Reason: "ContainerFailing", Since: end.FinishedAt.Time,
+				Severity: SeverityWarning, Reason: "CrashLoopBackOff", Since: end.FinishedAt.Time,
 				Message:  fmt.Sprintf("pod %s, %s %s %s", pod.Name, c.kind(), c.spec.Name, describeEnd(c, end)),
 				Evidence: []Evidence{c.evidence(".lastState.terminated", fmt.Sprintf("%s: exit code %d", end.Reason, end.ExitCode))},
 				Advice:   []Advice{{Command: "kubectl work logs " + v.Job.Name, Risk: RiskInspect, Why: "its output"}},
@@ -31,7 +35,7 @@ func findContainerFailing(v view, p Phase) []Finding {
 				f.Message += fmt.Sprintf(", restart %d", c.status.RestartCount)
 			}
 			if w := c.status.State.Waiting; w != nil && w.Reason == "CrashLoopBackOff" {
-				f.Reason, f.Next = "CrashLoopBackOff", "the kubelet starts it again: "+firstSentence(w.Message)
+				f.Next = "the kubelet starts it again: " + firstSentence(w.Message)
 			}
 			if tail, ok := v.logOf(pod.Name, c.spec.Name); ok && lastLine(tail.Lines) != "" {
 				f.Message += fmt.Sprintf(", last output: %q", lastLine(tail.Lines))

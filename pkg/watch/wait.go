@@ -24,6 +24,10 @@ type Waited struct {
 	Snapshot status.Snapshot
 	Verdict  status.Verdict
 	Decision Decision
+
+	told    status.Verdict // what Changed was last called with
+	news    time.Time      // since when the verdict differs from told
+	wasTold bool
 }
 
 // Open tells whether waiting for it goes on.
@@ -151,8 +155,6 @@ func (l *waiting) find(run *Waited, seen []cluster.Observed) *cluster.Observed {
 }
 
 func (l *waiting) judge(ctx context.Context, run *Waited, seen cluster.Observed, all []cluster.Observed) time.Duration {
-	before := run.Verdict
-	first := run.Job == nil
 	run.Job, run.Name = seen.Job, seen.Job.Name
 	run.Snapshot = status.Snapshot{
 		Job: seen.Job, Deleted: seen.Deleted, Pods: seen.Pods, PodsHidden: l.observer.PodsHidden(), At: l.Client.Now(),
@@ -163,10 +165,39 @@ func (l *waiting) judge(ctx context.Context, run *Waited, seen cluster.Observed,
 	if run.Decision.Result == ResultGone {
 		l.explainGone(ctx, run, seen, all)
 	}
-	if l.Changed != nil && (first || !run.Open() || changed(before, run.Verdict)) {
-		l.Changed(run)
+	return soonest(run.Decision.Recall, l.tell(run))
+}
+
+// settle is how long a change must last before it is told: between two tries a run looks idle for up to a second.
+const settle = 1200 * time.Millisecond
+
+// tell calls Changed for news that lasts, and returns when to look again at news that is too young.
+func (l *waiting) tell(run *Waited) time.Duration {
+	now := l.Client.Local()
+	switch {
+	case l.Changed == nil:
+		return 0
+	case !run.Open(), !run.wasTold:
+	case !changed(run.told, run.Verdict):
+		run.news = time.Time{}
+		return 0
+	case run.news.IsZero():
+		run.news = now
+		return settle
+	case now.Sub(run.news) < settle:
+		return settle - now.Sub(run.news)
 	}
-	return run.Decision.Recall
+	run.told, run.wasTold, run.news = run.Verdict, true, time.Time{}
+	l.Changed(run)
+	return 0
+}
+
+// soonest is the shorter of two times to look again; 0 is never.
+func soonest(a, b time.Duration) time.Duration {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
 }
 
 // changed tells whether a person would call it news.
@@ -230,6 +261,8 @@ func (l *waiting) contact() error {
 	away := l.Client.Local().Sub(c.Since)
 	var access *cluster.AccessError
 	switch {
+	case cluster.Untrusted(c.Err) && away >= refusedLimit:
+		return &cluster.UnreachableError{Host: l.Client.Host, For: away, Err: c.Err}
 	case errors.As(c.Err, &access):
 		return access
 	case apierrors.IsUnauthorized(c.Err) && away >= refusedLimit:

@@ -1,0 +1,140 @@
+package status_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubectl-work/kubectl-work/pkg/status"
+	"github.com/kubectl-work/kubectl-work/pkg/status/snapshottest"
+)
+
+// captured says what each capture is, typed from the contract's phase function and from what was seen on the cluster:
+// the phase in the order Complete, Failed, deletion, decision, holds, parallelism 0, running, active, else Pending; and
+// for the captures that have one, the reason and a part of the message that a person must be told.
+var captured = map[string][]struct {
+	phase   status.Phase
+	outcome status.Outcome
+	reason  string
+	message string
+}{
+	"01-fails-once.7s":          {{status.PhaseFailed, status.OutcomeFailed, "BackoffLimitExceeded", "container main exited 3"}},
+	"01-fails-once.33s":         {{status.PhaseFailed, status.OutcomeFailed, "BackoffLimitExceeded", "container main exited 3"}},
+	"02-image-missing.7s":       {{status.PhaseInitializing, "", "ImagePullBackOff", "image registry.invalid/nobody/nothing:1 of container main cannot be pulled: not found"}},
+	"02-image-missing.33s":      {{status.PhaseInitializing, "", "ImagePullBackOff", "image registry.invalid/nobody/nothing:1 of container main cannot be pulled: not found"}},
+	"02-image-never-pull.7s":    {{status.PhaseInitializing, "", "ErrImageNeverPull", "imagePullPolicy is Never"}},
+	"02-image-never-pull.33s":   {{status.PhaseInitializing, "", "ErrImageNeverPull", "imagePullPolicy is Never"}},
+	"03-cause-hidden.7s":        {{status.PhaseRunning, "", "TryFailed", "1 of 2 tries failed"}},
+	"03-cause-hidden.33s":       {{status.PhaseFailed, status.OutcomeFailed, "BackoffLimitExceeded", `container migrate exited 42, message: "lock held"`}},
+	"04-sidecar-never-ends.7s":  {{status.PhaseRunning, "", "HelperStillRunning", "still running: proxy. The Job cannot complete until it ends"}},
+	"04-sidecar-never-ends.33s": {{status.PhaseRunning, "", "HelperStillRunning", "container main ended 0"}},
+	"05-immutable-v1.7s":        {{phase: status.PhaseRunning}},
+	"05-immutable-v1.33s":       {{phase: status.PhaseRunning}},
+	"05-immutable-v2.7s":        {{phase: status.PhaseRunning}},
+	"05-immutable-v2.33s":       {{phase: status.PhaseRunning}},
+	"09-secret-env-missing.7s":  {{status.PhaseInitializing, "", "CreateContainerConfigError", `secret "no-such-secret" not found for container main`}},
+	"09-secret-env-missing.33s": {{status.PhaseInitializing, "", "CreateContainerConfigError", `secret "no-such-secret" not found for container main`}},
+	"11-quota-pods.7s":          {{status.PhasePending, "", "QuotaExceeded", "exceeded quota: no-pods, requested: pods=1, used: pods=0, limited: pods=0"}},
+	"11-quota-pods.33s":         {{status.PhasePending, "", "QuotaExceeded", "(6 tries"}},
+	"13-no-such-node-label.7s":  {{status.PhaseInitializing, "", "Unschedulable", "didn't match Pod's node affinity/selector"}},
+	"13-no-such-node-label.33s": {{status.PhaseInitializing, "", "Unschedulable", "node label example.com/pool=does-not-exist"}},
+	"13-too-much-cpu.7s":        {{status.PhaseInitializing, "", "Unschedulable", "Insufficient cpu"}},
+	"13-too-much-cpu.33s":       {{status.PhaseInitializing, "", "Unschedulable", "it asks for cpu 1k"}},
+	"14-retry-then-ok.7s":       {{phase: status.PhasePending}},
+	"14-retry-then-ok.33s":      {{status.PhaseSucceeded, status.OutcomeSucceeded, "CompletionsReached", "Succeeded after 2 tries (1 failed)"}},
+	"15-quiet-for-long.7s":      {{phase: status.PhaseRunning}},
+	"15-quiet-for-long.33s":     {{phase: status.PhaseRunning}},
+	"16-ttl-zero.7s":            {{phase: status.PhaseSucceeded, outcome: status.OutcomeSucceeded, reason: "CompletionsReached"}},
+	"16-ttl-zero.33s":           nil, // its TTL had deleted it
+	"17-long-sleep.7s":          {{phase: status.PhaseRunning}},
+	"17-long-sleep.33s":         {{phase: status.PhaseRunning}},
+	"18-no-service-account.7s":  {{status.PhasePending, "", "ServiceAccountMissing", "nobody-made-me"}},
+	"18-no-service-account.33s": {{status.PhasePending, "", "ServiceAccountMissing", "nobody-made-me"}},
+	"21-generate-name.7s":       {{phase: status.PhaseSucceeded, outcome: status.OutcomeSucceeded, reason: "CompletionsReached"}},
+	"21-generate-name.33s":      {{phase: status.PhaseSucceeded, outcome: status.OutcomeSucceeded, reason: "CompletionsReached"}},
+	"24-init-fails.7s":          {{status.PhaseInitializing, "", "CrashLoopBackOff", "init container fetch exited 5"}},
+	"24-init-fails.33s":         {{status.PhaseInitializing, "", "CrashLoopBackOff", "init container fetch exited 5"}},
+	"25-four-pods-logs.7s":      {{phase: status.PhaseRunning}},
+	"25-four-pods-logs.33s":     {{phase: status.PhaseSucceeded, outcome: status.OutcomeSucceeded, reason: "CompletionsReached"}},
+	// Kueue's label on a suspended Job: another one decides, so it is queued, not paused.
+	"32-queue-label-suspended.7s":  {{status.PhaseQueued, "", "QueuedElsewhere", "queue team-a decides when it starts"}},
+	"32-queue-label-suspended.33s": {{status.PhaseQueued, "", "QueuedElsewhere", "queue team-a decides when it starts"}},
+	"33-suspended.7s":              {{status.PhasePaused, "", "Suspended", "suspended"}},
+	"33-suspended.33s":             {{status.PhasePaused, "", "Suspended", "suspended"}},
+	"34-resume-resets-clock.7s":    {{phase: status.PhaseRunning}},
+	"34-resume-resets-clock.33s":   {{phase: status.PhaseSucceeded, outcome: status.OutcomeSucceeded, reason: "CompletionsReached"}},
+	"45-limit-with-parallelism.7s": {{
+		status.PhaseFailed, status.OutcomeFailed, "BackoffLimitExceeded",
+		"4 pods failed, backoffLimit is 2: pods already running when the limit was passed are counted too",
+	}},
+	"45-limit-with-parallelism.33s":    {{status.PhaseFailed, status.OutcomeFailed, "BackoffLimitExceeded", "4 pods failed, backoffLimit is 2"}},
+	"48-exit-code-policy.7s":           {{status.PhaseFailed, status.OutcomeFailed, "PodFailurePolicy", "matching FailJob rule at index 1"}},
+	"48-exit-code-policy.33s":          {{status.PhaseFailed, status.OutcomeFailed, "PodFailurePolicy", "container main exited 42"}},
+	"52-success-policy.7s":             {{status.PhaseTerminating, status.OutcomeSucceeded, "SuccessPolicy", "1 of 3 indexes, enough by its success policy"}},
+	"52-success-policy.33s":            {{phase: status.PhaseSucceeded, outcome: status.OutcomeSucceeded, reason: "CompletionsReached"}},
+	"53-slow-to-fail.7s":               {{status.PhaseTerminating, status.OutcomeFailed, "BackoffLimitExceeded", "container main exited 1"}},
+	"53-slow-to-fail.33s":              {{status.PhaseTerminating, status.OutcomeFailed, "BackoffLimitExceeded", "container main exited 1"}},
+	"55-zero-completions.7s":           {{status.PhaseSucceeded, status.OutcomeSucceeded, "CompletionsReached", "Succeeded, nothing to do (0 completions)"}},
+	"55-zero-completions.33s":          {{status.PhaseSucceeded, status.OutcomeSucceeded, "CompletionsReached", "Succeeded, nothing to do (0 completions)"}},
+	"56-zero-parallelism.7s":           {{status.PhasePaused, "", "ZeroParallelism", "spec.parallelism is 0"}},
+	"56-zero-parallelism.33s":          {{status.PhasePaused, "", "ZeroParallelism", "suspend is not what holds it"}},
+	"57-more-parallel-than-needed.7s":  {{phase: status.PhaseRunning}},
+	"57-more-parallel-than-needed.33s": {{phase: status.PhaseSucceeded, outcome: status.OutcomeSucceeded, reason: "CompletionsReached"}},
+	"58-command-not-found.7s": {{
+		status.PhaseFailed, status.OutcomeFailed, "BackoffLimitExceeded",
+		`container main could not start: "exit 1": executable file not found in $PATH`,
+	}},
+	"58-command-not-found.33s": {{status.PhaseFailed, status.OutcomeFailed, "BackoffLimitExceeded", "could not start"}},
+	"59-crash-loop.7s":         {{status.PhaseRunning, "", "CrashLoopBackOff", "container main exited 1"}},
+	"59-crash-loop.33s":        {{status.PhaseRunning, "", "CrashLoopBackOff", "of limit 50"}},
+	"67-name-with-dots.7s":     {{phase: status.PhaseSucceeded, outcome: status.OutcomeSucceeded, reason: "CompletionsReached"}},
+	"67-name-with-dots.33s":    {{phase: status.PhaseSucceeded, outcome: status.OutcomeSucceeded, reason: "CompletionsReached"}},
+	"78-log-rotation.7s":       {{phase: status.PhaseRunning}},
+	"78-log-rotation.33s":      {{phase: status.PhaseSucceeded, outcome: status.OutcomeSucceeded, reason: "CompletionsReached"}},
+	"82-many-documents.7s": {
+		{phase: status.PhaseSucceeded, outcome: status.OutcomeSucceeded, reason: "CompletionsReached"},
+		{phase: status.PhaseSucceeded, outcome: status.OutcomeSucceeded, reason: "CompletionsReached"},
+	},
+	"82-many-documents.33s": {
+		{phase: status.PhaseSucceeded, outcome: status.OutcomeSucceeded, reason: "CompletionsReached"},
+		{phase: status.PhaseSucceeded, outcome: status.OutcomeSucceeded, reason: "CompletionsReached"},
+	},
+	"83-byte-order-mark.7s":  {{phase: status.PhaseSucceeded, outcome: status.OutcomeSucceeded, reason: "CompletionsReached"}},
+	"83-byte-order-mark.33s": {{phase: status.PhaseSucceeded, outcome: status.OutcomeSucceeded, reason: "CompletionsReached"}},
+	"83-crlf.7s": {
+		{phase: status.PhaseSucceeded, outcome: status.OutcomeSucceeded, reason: "CompletionsReached"},
+		{phase: status.PhaseSucceeded, outcome: status.OutcomeSucceeded, reason: "CompletionsReached"},
+	},
+	"83-crlf.33s": {
+		{phase: status.PhaseSucceeded, outcome: status.OutcomeSucceeded, reason: "CompletionsReached"},
+		{phase: status.PhaseSucceeded, outcome: status.OutcomeSucceeded, reason: "CompletionsReached"},
+	},
+	"93-managed-elsewhere.7s":  {{status.PhasePending, "", "ManagedElsewhere", "managed by example.com/remote-dispatcher; this cluster's Job controller ignores it"}},
+	"93-managed-elsewhere.33s": {{status.PhasePending, "", "ManagedElsewhere", "managed by example.com/remote-dispatcher; this cluster's Job controller ignores it"}},
+	// The Pod has ended, the controller has not counted it yet: finished Pods never change the phase.
+	"99-two-containers.7s":  {{phase: status.PhaseInitializing}},
+	"99-two-containers.33s": {{status.PhaseFailed, status.OutcomeFailed, "BackoffLimitExceeded", "container main exited 3"}},
+}
+
+func TestEveryCaptureIsWhatTheContractSays(t *testing.T) {
+	t.Parallel()
+	names := snapshottest.Names()
+	require.Len(t, names, len(captured))
+	for _, name := range names {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			want, known := captured[name]
+			require.True(t, known, "no expectation is typed for this capture")
+			snapshots, err := snapshottest.Load(name)
+			require.NoError(t, err)
+			require.Len(t, snapshots, len(want))
+			for i, s := range snapshots {
+				got := status.Of(s)
+				require.Equal(t, want[i].phase, got.Phase)
+				require.Equal(t, want[i].outcome, got.Outcome)
+				require.Equal(t, want[i].reason, got.Reason)
+				require.Contains(t, got.Message, want[i].message)
+			}
+		})
+	}
+}
