@@ -17,6 +17,7 @@ import (
 
 	"github.com/kubectl-work/kubectl-work/sandbox/internal/build"
 	"github.com/kubectl-work/kubectl-work/sandbox/internal/controlplane"
+	"github.com/kubectl-work/kubectl-work/sandbox/internal/credentials"
 	"github.com/kubectl-work/kubectl-work/sandbox/internal/instance"
 	"github.com/kubectl-work/kubectl-work/sandbox/internal/kwok"
 	"github.com/kubectl-work/kubectl-work/sandbox/internal/lock"
@@ -120,7 +121,7 @@ func (r running) await(ctx context.Context, what string, limit time.Duration, ch
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		err := check(ctx)
+		err := attempt(ctx, check)
 		if err == nil {
 			r.tell(what)
 			return nil
@@ -140,19 +141,33 @@ func (r running) await(ctx context.Context, what string, limit time.Duration, ch
 	}
 }
 
+// attempt bounds one question: one that hangs must not hide that a component has died.
+func attempt(ctx context.Context, check func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	return check(ctx)
+}
+
 func (r running) tell(what string) {
 	fmt.Fprintf(r.Say, "  %-34s %5.1f s\n", what, r.Now().Sub(r.began).Seconds())
 }
 
 func (r running) probe() (*probe.Client, error) { return probe.New(r.Instance) }
 
-// KubectlArgs is the command line of the kubectl that belongs to the sandbox.
-func (c Cluster) KubectlArgs(args ...string) ([]string, error) {
+// Kubectl returns the command line and the environment of the kubectl that belongs to the sandbox, as its admin.
+func (c Cluster) Kubectl(args ...string) (command, environ []string, err error) {
 	r, err := c.open()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return append([]string{r.Kube, "kubectl"}, args...), nil
+	command, environ = r.kubectl(c.Environ, args...)
+	return command, environ, nil
+}
+
+// kubectl keeps its cache below the home: it is about this cluster and must not outlive it.
+func (r running) kubectl(environ []string, args ...string) (command, with []string) {
+	return append([]string{r.Kube, "kubectl"}, args...),
+		append(slices.Clone(environ), "KUBECONFIG="+r.Instance.Kubeconfig(credentials.Admin), "KUBECACHEDIR="+r.Path("kubectl-cache"))
 }
 
 // Kubeconfig returns the path of a user's kubeconfig.

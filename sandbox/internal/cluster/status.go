@@ -82,17 +82,15 @@ func (c Cluster) Status(ctx context.Context) (Status, error) {
 	return status, nil
 }
 
-// stopGrace is how long a component that is stopped by name may take to end in good order.
-const stopGrace = 5 * time.Second
-
-// Stop stops components, as when they crash or their machine goes away. Containers go on when the kubelet stops.
+// Stop kills components, as when they crash. Containers go on when the kubelet stops. Nothing is lost: etcd's files
+// are the kernel's by then.
 func (c Cluster) Stop(ctx context.Context, names ...string) error {
 	r, names, release, err := c.locked(ctx, names)
 	if err != nil {
 		return err
 	}
 	defer release()
-	return r.store.Stop(ctx, stopGrace, names...)
+	return r.store.Stop(ctx, 0, names...)
 }
 
 // Start starts components that were stopped, and waits until they serve.
@@ -125,26 +123,30 @@ func (c Cluster) Start(ctx context.Context, wait time.Duration, names ...string)
 
 // locked takes the lock and completes the names of components.
 func (c Cluster) locked(ctx context.Context, names []string) (r running, full []string, release func(), err error) {
-	if release, err = c.lock(ctx); err != nil {
+	unlock, err := c.lock(ctx)
+	if err != nil {
 		return r, nil, nil, err
 	}
-	defer func() {
-		if err != nil {
-			release()
-		}
-	}()
-	if r, err = c.open(); err != nil {
-		return r, nil, nil, err
+	if r, err = c.open(); err == nil {
+		full, err = r.complete(names)
 	}
+	if err != nil {
+		unlock()
+	}
+	return r, full, unlock, err
+}
+
+func (r running) complete(names []string) ([]string, error) {
 	if !r.anyRuns() {
-		return r, nil, nil, errors.New("the sandbox does not run: start it with `sandbox up`")
+		return nil, errors.New("the sandbox does not run: start it with `sandbox up`")
 	}
+	full := make([]string, 0, len(names))
 	for _, name := range names {
 		spec, err := r.spec(name)
 		if err != nil {
-			return r, nil, nil, err
+			return nil, err
 		}
 		full = append(full, spec.Name)
 	}
-	return r, full, release, nil
+	return full, nil
 }

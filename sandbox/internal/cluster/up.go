@@ -238,8 +238,9 @@ func (r running) awaitNode(ctx context.Context, limit time.Duration) error {
 
 // apply hands a manifest to kubectl.
 func (r running) apply(ctx context.Context, manifest []byte) error {
-	cmd := exec.CommandContext(ctx, r.Kube, "kubectl", "--kubeconfig="+r.Instance.Kubeconfig(credentials.Admin), "apply", "--filename=-")
-	cmd.Stdin, cmd.Env, cmd.Dir = bytes.NewReader(manifest), r.store.Env, r.Instance.Home
+	command, environ := r.kubectl(r.store.Env, "apply", "--filename=-")
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Stdin, cmd.Env, cmd.Dir = bytes.NewReader(manifest), environ, r.Instance.Home
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("kubectl apply: %w\n%s", err, output)
 	}

@@ -112,15 +112,11 @@ func newKubectlCommand(env Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			command, err := c.KubectlArgs(args...)
+			command, environ, err := c.Kubectl(args...)
 			if err != nil {
 				return err
 			}
-			path, err := c.Kubeconfig(credentials.Admin)
-			if err != nil {
-				return err
-			}
-			return env.Replace(command[0], command, append(env.Environ, "KUBECONFIG="+path))
+			return env.Replace(command[0], command, environ)
 		},
 	}
 }

@@ -1,6 +1,7 @@
 // Package commands is the command line of the sandbox: flags in, text and exit codes out.
 //
 // It owns no logic of its own. Exit codes: 0 done; 1 failed; 2 wrong usage; 3 from `status` when the sandbox is not up;
+// 130 interrupted;
 // from `kubectl` those of kubectl.
 package commands
 
@@ -23,6 +24,8 @@ const (
 	exitFailed = 1
 	exitUsage  = 2
 	exitNotUp  = 3
+	// exitInterrupted is what shells say of a program that Ctrl-C ended.
+	exitInterrupted = 130
 )
 
 // Env is what the program gets from its surroundings.
@@ -64,6 +67,10 @@ func Main(ctx context.Context, args []string, env Env) int {
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return 0
+	}
+	if ctx.Err() != nil {
+		fmt.Fprintln(env.Err, "sandbox: interrupted; `sandbox down` removes what was started")
+		return exitInterrupted
 	}
 	if text := err.Error(); text != "" {
 		fmt.Fprintln(env.Err, "sandbox:", text)

@@ -36,7 +36,7 @@ var stages = []string{
 func Spec(i instance.Instance) process.Spec {
 	port := fmt.Sprint(i.KwokPort())
 	args := []string{
-		"--kubeconfig=" + i.Kubeconfig(credentials.Kwok), "--manage-all-nodes=true",
+		"--kubeconfig=" + i.Kubeconfig(credentials.Kwok), "--manage-all-nodes=true", "--node-lease-duration-seconds=40",
 		"--node-ip=127.0.0.1", "--node-port=" + port, "--server-address=127.0.0.1:" + port,
 		"--tls-cert-file=" + i.Path("pki", credentials.Kwok+".crt"), "--tls-private-key-file=" + i.Path("pki", credentials.Kwok+".key"),
 		"--config=" + i.Path("kwok", "pods.yaml"), "--config=" + i.Path("kwok", "logs.yaml"),

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -27,19 +28,15 @@ func Clean(ctx context.Context, i instance.Instance) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(
-		unmountAll(i),
-		removeLinks(i),
-		removeCgroups(ctx, i),
-		removeFiles(sockets),
-		removeMatching("/var/lib/cni/results/"+i.NetworkName()+"-*", nil),
-		removeMatching("/var/log/containers/*", func(path string) bool {
-			target, err := os.Readlink(path)
-			return err == nil && strings.HasPrefix(target, i.Home+"/")
-		}),
-		removeDeviceSocket(ctx),
-		removeEmpty("/var/lib/kubelet/device-plugins", "/var/lib/kubelet", "/run/mount", "/var/lib/cni/results", "/var/lib/cni", "/var/log/containers", "/run/containerd/s", "/run/containerd"),
+	err = errors.Join(
+		unmountAll(i), removeLinks(i), removeCgroups(ctx, i), removeFiles(sockets), removeDeviceSocket(ctx),
+		removeNetworkResults(i), removeLogLinks(i),
 	)
+	if shared, sharedErr := othersRun(); shared || sharedErr != nil {
+		return errors.Join(err, sharedErr)
+	}
+	return errors.Join(err, removeEmpty("/var/lib/kubelet/device-plugins", "/var/lib/kubelet", "/run/mount",
+		"/var/lib/cni/results", "/var/lib/cni", "/var/log/containers", "/run/containerd/s", "/run/containerd"))
 }
 
 // killPods kills what runs in the instance's control groups and the shims that stand between it and containerd. It
@@ -153,21 +150,34 @@ func removeFiles(paths []string) error {
 	return errors.Join(errs...)
 }
 
-func removeMatching(pattern string, accept func(path string) bool) error {
-	paths, err := filepath.Glob(pattern)
+// removeNetworkResults removes what the network library remembers of Pods. What it remembers of a Pod's loopback
+// carries no name of ours, only the Pod's.
+func removeNetworkResults(i instance.Instance) error {
+	const results = "/var/lib/cni/results/"
+	paths, err := filepath.Glob(results + i.NetworkName() + "-*")
 	if err != nil {
 		return err
 	}
-	var mine []string
 	for _, path := range paths {
-		if accept == nil || accept(path) {
-			mine = append(mine, path)
-		}
+		pod := strings.TrimSuffix(strings.TrimPrefix(path, results+i.NetworkName()+"-"), "-eth0")
+		paths = append(paths, results+"cni-loopback-"+pod+"-lo")
 	}
-	return removeFiles(mine)
+	return removeFiles(paths)
 }
 
-// removeEmpty removes folders that nothing is in any more; what others still use stays.
+// removeLogLinks removes the links to logs below the home that the kubelet puts into a folder of the machine.
+func removeLogLinks(i instance.Instance) error {
+	links, err := filepath.Glob("/var/log/containers/*")
+	if err != nil {
+		return err
+	}
+	return removeFiles(slices.DeleteFunc(links, func(link string) bool {
+		target, err := os.Readlink(link)
+		return err != nil || !strings.HasPrefix(target, i.Home+"/")
+	}))
+}
+
+// removeEmpty removes the folders that all containerds and kubelets of a machine share, if nothing is in them.
 func removeEmpty(folders ...string) error {
 	for _, folder := range folders {
 		if err := unix.Rmdir(folder); err != nil &&

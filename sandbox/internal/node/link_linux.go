@@ -119,3 +119,17 @@ func removeLinks(i instance.Instance) error {
 	}
 	return nil
 }
+
+// othersRun tells whether another sandbox has its bridge on this machine.
+func othersRun() (bool, error) {
+	for slot := range instance.Slots {
+		_, err := netlink.LinkByName(instance.Instance{Slot: slot}.Bridge())
+		if err == nil {
+			return true, nil
+		}
+		if !errors.As(err, &netlink.LinkNotFoundError{}) {
+			return false, err
+		}
+	}
+	return false, nil
+}

@@ -19,12 +19,14 @@ func startTime(pid int) (start uint64, zombie bool, err error) {
 		return 0, false, err
 	}
 	fields := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:]))
-	const state, starttime = 0, 19 // proc(5) counts from 1 and has the number and the name before these
+	const state, threads, starttime = 0, 17, 19 // proc(5) counts from 1 and has the number and the name before these
 	if len(fields) <= starttime {
 		return 0, false, fmt.Errorf("/proc/%d/stat has %d fields", pid, len(fields))
 	}
 	start, err = strconv.ParseUint(fields[starttime], 10, 64)
-	return start, fields[state] == "Z" || fields[state] == "X", err
+	// While other threads of it still end, they hold its files and ports.
+	ended := fields[state] == "Z" && fields[threads] == "1"
+	return start, ended || fields[state] == "X", err
 }
 
 func bootID() (string, error) {
