@@ -1,0 +1,137 @@
+package commands
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/kubectl/pkg/util/templates"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-work/kubectl-work/pkg/mapping"
+)
+
+type exportOptions struct {
+	app      *app
+	cmd      *cobra.Command
+	names    []string
+	selector string
+	kind     string
+	output   format
+}
+
+// The values of --kind.
+const (
+	kindWork = "work"
+	kindJob  = "job"
+)
+
+func newExportCommand(a *app, run func(context.Context, *exportOptions) error) *cobra.Command {
+	o := &exportOptions{app: a}
+	cmd := &cobra.Command{
+		Use:     "export NAME... | -l SELECTOR",
+		Short:   "Print a run as a file that can be submitted again",
+		GroupID: groupSee,
+		Long: templates.LongDesc(`
+			Print the Work that a run was submitted from, or a Work for a Job that somebody else made. What a server or a
+			controller added (uid, status, generated selector and labels, owners) is left out, so that the file can be submitted
+			as it is, here or elsewhere.
+
+			NAME is the Job of exactly that name, else the newest run of that Work. Several give a file of several documents.`),
+		Example: templates.Examples(`
+			# Keep what ran
+			kubectl work export etl > etl.yaml
+
+			# Run it in another namespace
+			kubectl work export etl -o json | jq 'del(.metadata.namespace)' | kubectl work submit -n staging -f -
+
+			# A Job that kubectl create accepts
+			kubectl work export etl --kind job`),
+		ValidArgsFunction: a.completeJobs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.cmd, o.names = cmd, args
+			if run != nil {
+				return run(cmd.Context(), o)
+			}
+			return runExport(cmd.Context(), o)
+		},
+	}
+	cmd.Flags().StringVarP(&o.selector, "selector", "l", "", "All Jobs with these labels")
+	cmd.Flags().StringVar(&o.kind, "kind", kindWork, "Kind of the documents: work or job")
+	cmd.Flags().StringVarP((*string)(&o.output), "output", "o", string(formatYAML), "Form of the documents: yaml or json")
+	return cmd
+}
+
+func (o *exportOptions) validate() error {
+	if (len(o.names) > 0) == (o.selector != "") {
+		return refuse("say which in one way: NAME... or -l SELECTOR")
+	}
+	if o.kind != kindWork && o.kind != kindJob {
+		return refuse("--kind=%s: give work or job", o.kind)
+	}
+	return checkFormat(o.output, formatYAML, formatJSON)
+}
+
+func runExport(ctx context.Context, o *exportOptions) error {
+	if err := o.validate(); err != nil {
+		return err
+	}
+	names, err := jobNames(o.names)
+	if err != nil {
+		return err
+	}
+	client, err := o.app.client(o.cmd)
+	if err != nil {
+		return err
+	}
+	jobs, err := selectJobs(ctx, client, names, o.selector)
+	if err != nil {
+		return err
+	}
+	var documents []json.RawMessage
+	for _, job := range jobs {
+		document, err := exported(job, o.kind)
+		if err != nil {
+			return refuse("job/%s: %w", job.Name, err)
+		}
+		documents = append(documents, document)
+	}
+	return o.print(documents)
+}
+
+func exported(job *batchv1.Job, kind string) (json.RawMessage, error) {
+	if kind == kindJob {
+		return mapping.Manifest(mapping.Clean(job))
+	}
+	w, err := mapping.ToWork(job)
+	if err != nil {
+		return nil, err
+	}
+	return mapping.Manifest(w)
+}
+
+// print writes what `submit -f -` reads: YAML documents, or a JSON object (a List for several).
+func (o *exportOptions) print(documents []json.RawMessage) error {
+	switch {
+	case o.output == formatJSON && len(documents) == 1:
+		return printObject(o.app.Out, formatJSON, documents[0])
+	case o.output == formatJSON:
+		return printObject(o.app.Out, formatJSON, map[string]any{"apiVersion": "v1", "kind": "List", "items": documents})
+	}
+	for i, document := range documents {
+		text, err := yaml.JSONToYAML(document)
+		if err != nil {
+			return fmt.Errorf("encode the document: %w", err)
+		}
+		separator := ""
+		if i > 0 {
+			separator = "---\n"
+		}
+		if _, err := fmt.Fprintf(o.app.Out, "%s%s", separator, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
