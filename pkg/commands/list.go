@@ -235,14 +235,9 @@ func (o *listOptions) failed(err error) error {
 }
 
 func listOutput(rows []render.Row, err error) render.Output {
-	out := render.Output{APIVersion: render.OutputVersion, Kind: "RunList", Code: int(exitCode(err)), Items: []render.Item{}}
+	text := ""
 	if err != nil {
-		out.Error = message(err)
+		text = message(err)
 	}
-	for _, row := range rows {
-		item := render.ItemOf(row.Job)
-		item.Verdict = &row.Verdict
-		out.Items = append(out.Items, item)
-	}
-	return out
+	return render.RunList(rows, int(exitCode(err)), text)
 }
