@@ -71,7 +71,7 @@ var captured = map[string][]struct {
 	"48-exit-code-policy.7s":           {{status.PhaseFailed, status.OutcomeFailed, "PodFailurePolicy", "matching FailJob rule at index 1"}},
 	"48-exit-code-policy.33s":          {{status.PhaseFailed, status.OutcomeFailed, "PodFailurePolicy", "container main exited 42"}},
 	"52-success-policy.7s":             {{status.PhaseTerminating, status.OutcomeSucceeded, "SuccessPolicy", "1 of 3 indexes, enough by its success policy"}},
-	"52-success-policy.33s":            {{phase: status.PhaseSucceeded, outcome: status.OutcomeSucceeded, reason: "CompletionsReached"}},
+	"52-success-policy.33s":            {{status.PhaseSucceeded, status.OutcomeSucceeded, "SuccessPolicy", "1 of 3 indexes, enough by its success policy"}},
 	"53-slow-to-fail.7s":               {{status.PhaseTerminating, status.OutcomeFailed, "BackoffLimitExceeded", "container main exited 1"}},
 	"53-slow-to-fail.33s":              {{status.PhaseTerminating, status.OutcomeFailed, "BackoffLimitExceeded", "container main exited 1"}},
 	"55-zero-completions.7s":           {{status.PhaseSucceeded, status.OutcomeSucceeded, "CompletionsReached", "Succeeded, nothing to do (0 completions)"}},
