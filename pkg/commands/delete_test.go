@@ -1,0 +1,104 @@
+package commands
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-work/kubectl-work/pkg/cluster"
+)
+
+func TestDeleteSaysEverythingWrongWithItsFlags(t *testing.T) {
+	t.Parallel()
+	sound := func() *deleteOptions { return &deleteOptions{all: true, cascade: cascadeBackground, dryRun: "none"} }
+	require.NoError(t, sound().validate())
+
+	o := sound()
+	o.names, o.cascade, o.timeout, o.dryRun, o.output = []string{"etl"}, "true", -time.Second, "maybe", formatJSON
+	err := o.validate()
+	assert.Equal(t, CodeRefused, exitCode(err))
+	for _, part := range []string{"in one way", "--cascade=true", "--timeout -1s", "--dry-run=maybe", "-o json"} {
+		assert.ErrorContains(t, err, part)
+	}
+	nothing := sound()
+	nothing.all = false
+	assert.ErrorContains(t, nothing.validate(), "in one way", "nothing said must never mean everything")
+}
+
+// Where nobody can be asked, a selection is not deleted on a guess.
+func TestASelectionIsNotDeletedUnasked(t *testing.T) {
+	t.Parallel()
+	c := &cluster.Client{Namespace: "data"}
+	jobs := []*batchv1.Job{{}, {}}
+	for _, o := range []*deleteOptions{{all: true, dryRun: "none"}, {selector: "a=b", dryRun: "none"}} {
+		o.app = &app{Env: Env{In: strings.NewReader("y\n"), Err: io.Discard}}
+		err := o.agreed(t.Context(), c, jobs)
+		assert.Equal(t, CodeRefused, exitCode(err))
+		assert.ErrorContains(t, err, "2 Jobs in namespace data")
+		o.yes = true
+		assert.NoError(t, o.agreed(t.Context(), c, jobs))
+		o.yes, o.dryRun = false, "client"
+		assert.NoError(t, o.agreed(t.Context(), c, jobs))
+	}
+	assert.NoError(t, (&deleteOptions{names: []string{"etl"}, dryRun: "none"}).agreed(t.Context(), c, jobs))
+}
+
+func TestConfirmTakesOnlyYes(t *testing.T) {
+	t.Parallel()
+	for answer, want := range map[string]bool{"y\n": true, "YES\n": true, "n\n": false, "\n": false, "": false, "yesterday\n": false} {
+		var asked bytes.Buffer
+		got, err := (&app{Env: Env{In: strings.NewReader(answer), Err: &asked}}).confirm(t.Context(), "Delete?")
+		require.NoError(t, err)
+		assert.Equal(t, want, got, "%q", answer)
+		assert.Equal(t, "Delete? [y/N] ", asked.String())
+	}
+	silent, writer := io.Pipe()
+	t.Cleanup(func() { _ = writer.Close() })
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(assert.AnError)
+	_, err := (&app{Env: Env{In: silent, Err: io.Discard}}).confirm(ctx, "Delete?")
+	assert.ErrorIs(t, err, assert.AnError)
+}
+
+func TestTheQuestionNamesWhatGoes(t *testing.T) {
+	t.Parallel()
+	var jobs []*batchv1.Job
+	for i := range 22 {
+		jobs = append(jobs, &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("etl-r%d", i+1)}})
+	}
+	jobs[1].Status.Active = 3
+	text := deletionText(jobs, "data", cascadeBackground)
+	assert.True(t, strings.HasPrefix(text, "This deletes 22 Jobs in namespace data, with their Pods:\n  etl-r1\n  etl-r2 (3 Pods active)\n"), text)
+	assert.True(t, strings.HasSuffix(text, "  etl-r20\n  and 2 more\n"), text)
+	assert.Contains(t, deletionText(jobs[:1], "data", cascadeOrphan), "1 Job in namespace data, but not their Pods")
+}
+
+// The end of the time names what is left; another end of the context stays what it is.
+func TestATimeoutOfADeletionNamesWhatIsLeft(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 12, 1, 12, 0, 0, 0, time.UTC)
+	deleted := metav1.NewTime(at.Add(-time.Minute))
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "etl", Namespace: "data", DeletionTimestamp: &deleted, Finalizers: []string{"a/b"}}}
+	left := []cluster.Remains{{Was: job, Job: job}}
+	ended := func(err error) context.Context {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(err)
+		return ctx
+	}
+	err := (&deleteOptions{}).still(ended(errTimeout), left, at)
+	assert.Equal(t, CodeTimeout, exitCode(err))
+	assert.ErrorContains(t, err, "job/etl held by finalizer a/b for 60s")
+	assert.ErrorContains(t, err, "\n  kubectl patch job etl -n data ")
+
+	err = (&deleteOptions{}).still(ended(assert.AnError), left, at)
+	assert.Equal(t, assert.AnError, err)
+}
