@@ -122,6 +122,16 @@ func (c *Client) Now() time.Time {
 // Local is the local clock: for time limits, which must not jump with the server's.
 func (c *Client) Local() time.Time { return c.options.Now() }
 
+// caught hands a panic of a goroutine on, where somebody asked for it.
+func (c *Client) caught() {
+	if c.options.Crash == nil {
+		return
+	}
+	if value := recover(); value != nil {
+		c.options.Crash(value)
+	}
+}
+
 // minSkew hides what the Date header's resolution of a second and the way of an answer make up.
 const minSkew = 3 * time.Second
 

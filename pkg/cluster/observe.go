@@ -38,14 +38,12 @@ type Contact struct {
 // Observer follows Jobs and their Pods. It keeps the last state of each and tells that something changed; it does not
 // keep every step in between, but it never misses how a Job ended: a deletion keeps the state that came with it.
 type Observer struct {
-	Changed <-chan struct{} // one token after any number of changes
-
-	client  *Client
-	scope   Scope
-	changed chan struct{}
-	done    sync.WaitGroup
+	client *Client
+	scope  Scope
+	done   sync.WaitGroup
 
 	mu         sync.Mutex
+	changed    []chan struct{} // one a subscriber
 	jobs       map[types.UID]*Observed
 	pods       map[types.UID]*corev1.Pod
 	jobsSynced bool
@@ -60,18 +58,17 @@ type Observer struct {
 // Observe starts to follow a scope until ctx ends. Wait joins its goroutines.
 func (c *Client) Observe(ctx context.Context, scope Scope) *Observer {
 	o := &Observer{
-		client: c, scope: scope, changed: make(chan struct{}, 1),
+		client: c, scope: scope,
 		jobs: map[types.UID]*Observed{}, pods: map[types.UID]*corev1.Pod{}, contacts: map[string]Contact{},
 	}
-	o.Changed = o.changed
-	o.done.Go(func() { o.watchJobs(ctx, scope.Seed) })
+	o.spawn(func() { o.watchJobs(ctx, scope.Seed) })
 	if scope.Seed != nil {
 		o.seed(ctx, scope.Seed)
 	} else if scope.Name == "" {
 		o.startPods(ctx, "")
 	}
 	if scope.Name != "" {
-		o.done.Go(func() { o.lookAgain(ctx) })
+		o.spawn(func() { o.lookAgain(ctx) })
 	}
 	return o
 }
@@ -132,11 +129,33 @@ func (o *Observer) Runs() []Observed {
 	return all
 }
 
+// Subscribe returns a channel that holds one token after any number of changes, and one at first. Each subscriber has its
+// own.
+func (o *Observer) Subscribe() <-chan struct{} {
+	changed := make(chan struct{}, 1)
+	changed <- struct{}{}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.changed = append(o.changed, changed)
+	return changed
+}
+
+// notify tells all subscribers; o.mu must be held.
 func (o *Observer) notify() {
-	select {
-	case o.changed <- struct{}{}:
-	default:
+	for _, c := range o.changed {
+		select {
+		case c <- struct{}{}:
+		default:
+		}
 	}
+}
+
+// spawn runs f in a goroutine that Wait joins.
+func (o *Observer) spawn(f func()) {
+	o.done.Go(func() {
+		defer o.client.caught()
+		f()
+	})
 }
 
 func (o *Observer) seed(ctx context.Context, job *batchv1.Job) {
@@ -161,7 +180,7 @@ func (o *Observer) startPods(ctx context.Context, selector string) {
 	o.podsWatch = true
 	o.mu.Unlock()
 	if !started {
-		o.done.Go(func() { o.watchPods(ctx, selector) })
+		o.spawn(func() { o.watchPods(ctx, selector) })
 	}
 }
 

@@ -38,11 +38,11 @@ func (s *jobStore) set(job *batchv1.Job, deleted bool) {
 	o.mu.Lock()
 	o.jobs[job.UID] = &Observed{Job: job, Deleted: deleted}
 	o.version = job.ResourceVersion
+	o.notify()
 	o.mu.Unlock()
 	if o.scope.Name != "" {
 		o.startPodsOf(s.ctx, job)
 	}
-	o.notify()
 }
 
 // Replace implements cache.ReflectorStore: a list after the start, or after the watch was broken. A Job that is missing

@@ -101,14 +101,12 @@ func (a *app) await(ctx context.Context, c *cluster.Client, scope cluster.Scope,
 			a.note("no contact with %s for %s (%v); trying again for up to %s", c.Host, a.Now().Sub(since).Round(time.Second), cluster.Plain(err), a.retryFor)
 		},
 	}
+	drain := func() {}
 	if f.logs {
-		stop := a.streamLogs(ctx, c, waiter, report)
-		defer stop()
+		drain = a.streamLogs(ctx, c, waiter, &logsOptions{tail: -1, prefix: "auto", maxStreams: maxStreams}, report.logs())
 	}
 	err = waiter.Wait(ctx, scope, runs)
-	if err == nil && f.logs {
-		report.drain()
-	}
+	drain()
 	a.fetchOutput(ctx, c, runs)
 	return report.done(runs, err, anyOne)
 }
@@ -164,6 +162,9 @@ func (a *app) explain(ctx context.Context, c *cluster.Client, s *status.Snapshot
 }
 
 const outputLines = 20
+
+// maxStreams is how many containers --logs follows at the same time.
+const maxStreams = 20
 
 // codeOf is the exit code of one run's result.
 func codeOf(r watch.Result) Code {

@@ -1,12 +1,10 @@
 package commands
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
 
-	"github.com/kubectl-work/kubectl-work/pkg/cluster"
 	"github.com/kubectl-work/kubectl-work/pkg/render"
 	"github.com/kubectl-work/kubectl-work/pkg/watch"
 )
@@ -18,11 +16,10 @@ type waitReport struct {
 	kind      string
 	output    format
 	namespace string
-	drain     func() // lets the output of Pods come to its end
 }
 
 func newWaitReport(a *app, kind string, output format) *waitReport {
-	return &waitReport{app: a, kind: kind, output: output, drain: func() {}}
+	return &waitReport{app: a, kind: kind, output: output}
 }
 
 // refused reports an error from before the first look.
@@ -193,11 +190,10 @@ func or(text, otherwise string) string {
 	return text
 }
 
-// streamLogs prints the output of the Pods while waiting. The returned function ends it.
-func (a *app) streamLogs(ctx context.Context, c *cluster.Client, waiter *watch.Waiter, report *waitReport) func() {
-	var out io.Writer = a.Out
-	if report.output != formatText {
-		out = a.Err
+// logs is where the output of Pods goes: to stdout beside a result in text, to stderr beside one for machines.
+func (r *waitReport) logs() io.Writer {
+	if r.output == formatText {
+		return r.app.Out
 	}
-	return a.followInto(ctx, c, waiter, report, out)
+	return r.app.Err
 }

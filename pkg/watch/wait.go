@@ -58,6 +58,7 @@ const (
 func (w *Waiter) Wait(ctx context.Context, scope cluster.Scope, runs []*Waited) error {
 	watching, stop := context.WithCancel(ctx)
 	observer := w.Client.Observe(watching, scope)
+	changed := observer.Subscribe()
 	defer observer.Wait()
 	defer stop()
 	if w.Observed != nil {
@@ -79,7 +80,7 @@ func (w *Waiter) Wait(ctx context.Context, scope cluster.Scope, runs []*Waited) 
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		case <-observer.Changed:
+		case <-changed:
 		case <-recall.C:
 		case <-beat.C:
 			if w.Beat != nil {
