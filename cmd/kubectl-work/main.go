@@ -26,7 +26,7 @@ func main() {
 		}
 		os.Exit(first.ExitCode())
 	}()
-	os.Exit(commands.Main(ctx, os.Args[1:], commands.Env{
+	os.Exit(commands.Main(ctx, commands.CommandLine(os.Args), commands.Env{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Now: time.Now, Getenv: os.Getenv,
 		NewID: uuid.NewString,
 	}))

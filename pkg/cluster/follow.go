@@ -25,6 +25,7 @@ type LogFollower struct {
 	Want       func(pod *corev1.Pod, container string) bool // nil wants all
 	Options    LogOptions                                   // for the first read of each container
 	MaxStreams int                                          // open at once; the others wait for a free one
+	Found      func(LogSource)                              // before any line of it, and of those found with it; nil is fine
 	Emit       func(LogSource, LogLine)                     // one line at a time
 	Waiting    func(streams int)                            // more containers than streams; once
 }
@@ -67,6 +68,29 @@ type following struct {
 
 // start begins a stream for each container that has started and has none yet.
 func (w *following) start(ctx context.Context) {
+	found := w.find()
+	w.mu.Lock()
+	for _, source := range found {
+		if w.Found != nil {
+			w.Found(source)
+		}
+	}
+	w.mu.Unlock()
+	if len(w.known) > cap(w.open) && !w.told && w.Waiting != nil {
+		w.told = true
+		w.Waiting(cap(w.open))
+	}
+	for _, source := range found {
+		s := &stream{following: w, source: source}
+		w.streams.Go(func() {
+			defer w.Client.caught()
+			s.run(ctx)
+		})
+	}
+}
+
+func (w *following) find() []LogSource {
+	var found []LogSource
 	for _, run := range w.Observer.Runs() {
 		for _, pod := range run.Pods {
 			for _, st := range statuses(pod) {
@@ -75,18 +99,11 @@ func (w *following) start(ctx context.Context) {
 					continue
 				}
 				w.known[key] = true
-				if len(w.known) > cap(w.open) && !w.told && w.Waiting != nil {
-					w.told = true
-					w.Waiting(cap(w.open))
-				}
-				s := &stream{following: w, source: LogSource{Pod: pod, Container: st.Name}}
-				w.streams.Go(func() {
-					defer w.Client.caught()
-					s.run(ctx)
-				})
+				found = append(found, LogSource{Pod: pod, Container: st.Name})
 			}
 		}
 	}
+	return found
 }
 
 func statuses(pod *corev1.Pod) []corev1.ContainerStatus {

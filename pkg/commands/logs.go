@@ -338,6 +338,7 @@ func (a *app) streamLogs(ctx context.Context, c *cluster.Client, waiter *watch.W
 		started = true
 		follower := &cluster.LogFollower{
 			Client: c, Observer: observer, Want: o.wants, Options: o.options(c.Now()), MaxStreams: o.maxStreams,
+			Found: func(from cluster.LogSource) { printer.Expect(from.Pod, from.Container) },
 			Emit: func(from cluster.LogSource, l cluster.LogLine) {
 				printer.Print(from.Pod, from.Container, l.Time.UTC().Format(time.RFC3339Nano), l.Text)
 			},
