@@ -100,7 +100,7 @@ func TestCompletionWritesTheShimOnce(t *testing.T) {
 
 	require.NoError(t, os.WriteFile(path, []byte("somebody else's\n"), 0o600))
 	_, err = run("kubectl", dir)
-	assert.ErrorContains(t, err, "not ours")
+	require.ErrorContains(t, err, "not ours")
 	left, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	assert.Len(t, left, 1, "no halves are left behind")
@@ -108,9 +108,9 @@ func TestCompletionWritesTheShimOnce(t *testing.T) {
 	_, err = run("kubectl", filepath.Join(dir, "missing"))
 	assert.Equal(t, CodeRefused, exitCode(err))
 	_, err = run("tcsh")
-	assert.ErrorContains(t, err, "tcsh")
+	require.ErrorContains(t, err, "tcsh")
 	_, err = run("bash", dir)
-	assert.ErrorContains(t, err, "only completion kubectl")
+	require.ErrorContains(t, err, "only completion kubectl")
 
 	out, err = run("kubectl")
 	require.NoError(t, err)

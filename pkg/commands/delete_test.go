@@ -27,11 +27,11 @@ func TestDeleteSaysEverythingWrongWithItsFlags(t *testing.T) {
 	err := o.validate()
 	assert.Equal(t, CodeRefused, exitCode(err))
 	for _, part := range []string{"in one way", "--cascade=true", "--timeout -1s", "--dry-run=maybe", "-o json"} {
-		assert.ErrorContains(t, err, part)
+		require.ErrorContains(t, err, part)
 	}
 	nothing := sound()
 	nothing.all = false
-	assert.ErrorContains(t, nothing.validate(), "in one way", "nothing said must never mean everything")
+	require.ErrorContains(t, nothing.validate(), "in one way", "nothing said must never mean everything")
 }
 
 // Where nobody can be asked, a selection is not deleted on a guess.
@@ -43,7 +43,7 @@ func TestASelectionIsNotDeletedUnasked(t *testing.T) {
 		o.app = &app{Env: Env{In: strings.NewReader("y\n"), Err: io.Discard}}
 		err := o.agreed(t.Context(), c, jobs)
 		assert.Equal(t, CodeRefused, exitCode(err))
-		assert.ErrorContains(t, err, "2 Jobs in namespace data")
+		require.ErrorContains(t, err, "2 Jobs in namespace data")
 		o.yes = true
 		assert.NoError(t, o.agreed(t.Context(), c, jobs))
 		o.yes, o.dryRun = false, "client"
@@ -96,8 +96,8 @@ func TestATimeoutOfADeletionNamesWhatIsLeft(t *testing.T) {
 	}
 	err := (&deleteOptions{}).still(ended(errTimeout), left, at)
 	assert.Equal(t, CodeTimeout, exitCode(err))
-	assert.ErrorContains(t, err, "job/etl held by finalizer a/b for 60s")
-	assert.ErrorContains(t, err, "\n  kubectl patch job etl -n data ")
+	require.ErrorContains(t, err, "job/etl held by finalizer a/b for 60s")
+	require.ErrorContains(t, err, "\n  kubectl patch job etl -n data ")
 
 	err = (&deleteOptions{}).still(ended(assert.AnError), left, at)
 	assert.Equal(t, assert.AnError, err)

@@ -51,7 +51,7 @@ func TestExportPrintsWhatSubmitReads(t *testing.T) {
 func TestExportSaysWhatIsWrongWithItsFlags(t *testing.T) {
 	t.Parallel()
 	require.NoError(t, (&exportOptions{names: []string{"etl"}, kind: kindWork, output: formatYAML}).validate())
-	assert.ErrorContains(t, (&exportOptions{kind: kindWork}).validate(), "in one way")
-	assert.ErrorContains(t, (&exportOptions{names: []string{"etl"}, kind: "pod"}).validate(), "--kind=pod")
-	assert.ErrorContains(t, (&exportOptions{names: []string{"etl"}, kind: kindJob, output: formatName}).validate(), "-o name")
+	require.ErrorContains(t, (&exportOptions{kind: kindWork}).validate(), "in one way")
+	require.ErrorContains(t, (&exportOptions{names: []string{"etl"}, kind: "pod"}).validate(), "--kind=pod")
+	require.ErrorContains(t, (&exportOptions{names: []string{"etl"}, kind: kindJob, output: formatName}).validate(), "-o name")
 }

@@ -215,21 +215,17 @@ func (o *listOptions) print(w io.Writer, rows []render.Row, how render.ListOptio
 			}
 		}
 		return nil
+	case formatJSON, formatYAML:
 	}
 	return printObject(w, o.output, listOutput(rows, missing))
 }
 
 // failed prints the machine form of an error: whoever reads JSON gets JSON.
 func (o *listOptions) failed(err error) error {
-	switch o.output {
-	case formatText, formatWide, formatName:
-		return err
-	}
-	if strings.HasPrefix(string(o.output), jsonPathPrefix) {
-		return err
-	}
-	if printErr := printObject(o.app.Out, o.output, listOutput(nil, err)); printErr != nil {
-		return printErr
+	if o.output == formatJSON || o.output == formatYAML {
+		if printErr := printObject(o.app.Out, o.output, listOutput(nil, err)); printErr != nil {
+			return printErr
+		}
 	}
 	return err
 }

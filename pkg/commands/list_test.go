@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -18,7 +19,7 @@ func TestListSaysEverythingWrongWithItsFlags(t *testing.T) {
 	err := o.validate()
 	assert.Equal(t, CodeRefused, exitCode(err))
 	for _, part := range []string{"NAME... or -l", "leave out -A", "--sort-by=size", "--phase=Broken", "-o picture"} {
-		assert.ErrorContains(t, err, part)
+		require.ErrorContains(t, err, part)
 	}
 	assert.NotContains(t, err.Error(), "--phase=Running")
 	assert.NoError(t, (&listOptions{sortBy: sortName, phases: []string{"failed"}, output: formatWide}).validate())
@@ -53,7 +54,7 @@ func TestRowsAreSorted(t *testing.T) {
 func TestSeveralErrorsGiveTheWorstCode(t *testing.T) {
 	t.Parallel()
 	gone := &codeError{Code: CodeGone, Err: assert.AnError}
-	assert.NoError(t, together(nil))
+	require.NoError(t, together(nil))
 	assert.Equal(t, CodeGone, exitCode(together([]error{refuse("x"), gone})))
 	assert.Equal(t, CodeGone, exitCode(together([]error{&codeError{Code: CodeTimeout, Err: assert.AnError}, gone})))
 }

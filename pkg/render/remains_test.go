@@ -38,15 +38,23 @@ func TestHoldersNameWhatHoldsADeletion(t *testing.T) {
 		want    string
 		command string
 	}{
-		{"a Job with a finalizer", job(meta("etl", 3*time.Minute, "example.com/keep")), nil,
+		{
+			"a Job with a finalizer", job(meta("etl", 3*time.Minute, "example.com/keep")), nil,
 			"job/etl held by finalizer example.com/keep for 3m", `kubectl patch job etl -n data --type=json -p ` +
-				`'[{"op":"test","path":"/metadata/finalizers/0","value":"example.com/keep"},{"op":"remove","path":"/metadata/finalizers/0"}]'`},
-		{"the garbage collector at work", job(meta("etl", 5*time.Second, "foregroundDeletion")), nil,
-			"job/etl held by finalizer foregroundDeletion for 5s", ""},
-		{"the second of two", job(meta("etl", 5*time.Second, "foregroundDeletion", "a/b")), nil,
-			"job/etl held by finalizer foregroundDeletion, a/b for 5s", `/metadata/finalizers/1`},
-		{"a Pod whose Job is gone", nil, pod(meta("etl-x", time.Minute, batchv1.JobTrackingFinalizer)),
-			"pod/etl-x held by finalizer batch.kubernetes.io/job-tracking for 60s on node node-1, its Job is gone", "kubectl patch pod etl-x -n data "},
+				`'[{"op":"test","path":"/metadata/finalizers/0","value":"example.com/keep"},{"op":"remove","path":"/metadata/finalizers/0"}]'`,
+		},
+		{
+			"the garbage collector at work", job(meta("etl", 5*time.Second, "foregroundDeletion")), nil,
+			"job/etl held by finalizer foregroundDeletion for 5s", "",
+		},
+		{
+			"the second of two", job(meta("etl", 5*time.Second, "foregroundDeletion", "a/b")), nil,
+			"job/etl held by finalizer foregroundDeletion, a/b for 5s", `/metadata/finalizers/1`,
+		},
+		{
+			"a Pod whose Job is gone", nil, pod(meta("etl-x", time.Minute, batchv1.JobTrackingFinalizer)),
+			"pod/etl-x held by finalizer batch.kubernetes.io/job-tracking for 60s on node node-1, its Job is gone", "kubectl patch pod etl-x -n data ",
+		},
 		{"a Pod in its grace", nil, pod(meta("etl-x", -20*time.Second)), "pod/etl-x is ending, for at most 20s more on node node-1", ""},
 		{"a Pod of a dead node", nil, pod(meta("etl-x", 2*time.Minute)), "pod/etl-x should have ended 2m ago on node node-1", ""},
 		{"a Pod nobody has deleted yet", nil, pod(meta("etl-x", 0)), "pod/etl-x Running, not being deleted yet", ""},
