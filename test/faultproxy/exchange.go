@@ -109,6 +109,9 @@ func (e *exchange) forward() (*http.Response, error) {
 	for _, name := range []string{"Authorization", "Connection", "Keep-Alive", "Te", "Transfer-Encoding", "Upgrade"} {
 		out.Header.Del(name)
 	}
+	if e.rec.Watch { // servers compress watches, and in a compressed stream nobody sees where an event ends
+		out.Header.Del("Accept-Encoding")
+	}
 	return e.p.transport.RoundTrip(out)
 }
 

@@ -49,6 +49,10 @@ func (b *backend) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	b.acted.Add(1)
+	if r.URL.Query().Get("watch") != "" && r.Header.Get("Accept-Encoding") != "" {
+		w.WriteHeader(http.StatusNotAcceptable)
+		return
+	}
 	if r.URL.Query().Get("watch") == "" {
 		_, _ = io.WriteString(w, r.Method+" "+r.URL.Path)
 		return
