@@ -77,7 +77,7 @@ func (b Builder) Ensure(ctx context.Context, p Program) (folder string, err erro
 	if err != nil {
 		return "", err
 	}
-	defer os.RemoveAll(fresh)
+	defer func() { _ = os.RemoveAll(fresh) }()
 	if err := b.build(ctx, p, fresh); err != nil {
 		return "", fmt.Errorf("build %s: %w", p.Name, err)
 	}

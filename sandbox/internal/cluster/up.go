@@ -64,15 +64,15 @@ func (c Cluster) Up(ctx context.Context, o UpOptions) error {
 }
 
 func (c Cluster) chooseRuntime(wanted instance.Runtime) (instance.Runtime, error) {
-	real := node.Supported && c.Root
+	canRun := node.Supported && c.Root
 	switch wanted {
 	case instance.Auto:
-		if real {
+		if canRun {
 			return instance.Containerd, nil
 		}
 		return instance.Kwok, nil
 	case instance.Containerd:
-		if !real {
+		if !canRun {
 			return "", errors.New("--runtime=containerd needs root on Linux: use --runtime=kwok, which simulates the node")
 		}
 		return wanted, nil

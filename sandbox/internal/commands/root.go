@@ -75,8 +75,7 @@ func Main(ctx context.Context, args []string, env Env) int {
 	if text := err.Error(); text != "" {
 		fmt.Fprintln(env.Err, "sandbox:", text)
 	}
-	var coded *codeError
-	if errors.As(err, &coded) {
+	if coded, ok := errors.AsType[*codeError](err); ok {
 		return coded.code
 	}
 	return exitFailed
@@ -106,9 +105,7 @@ Environment:
 		newUpCommand(env), newDownCommand(env), newStatusCommand(env), newResetCommand(env), newKubeconfigCommand(env),
 		newKubectlCommand(env), newImageCommand(env), newStopCommand(env), newStartCommand(env), newForwardCommand(),
 	)
-	for _, command := range root.Commands() {
-		usageArgs(command)
-	}
+	usageArgs(root)
 	return root
 }
 

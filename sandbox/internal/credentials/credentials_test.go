@@ -47,11 +47,11 @@ func TestEnsureKeepsWhatFits(t *testing.T) {
 		caKept, adminKept    bool
 		apiKept, signingKept bool
 	}{
-		"same again":       {i, at, true, true, true, true},
-		"half a year on":   {i, at.Add(lifetime / 2), true, true, true, true},
-		"other addresses":  {moved, at, true, true, false, true},
-		"shortly before":   {i, at.Add(lifetime - renewal/2), false, false, false, true},
-		"long after a end": {i, at.Add(3 * lifetime), false, false, false, true},
+		"same again":         {i, at, true, true, true, true},
+		"half a year on":     {i, at.Add(lifetime / 2), true, true, true, true},
+		"other addresses":    {moved, at, true, true, false, true},
+		"shortly before":     {i, at.Add(lifetime - renewal/2), false, false, false, true},
+		"long after its end": {i, at.Add(3 * lifetime), false, false, false, true},
 	} {
 		files := map[string]bool{
 			"ca.crt": test.caKept, "admin.crt": test.adminKept, "apiserver.crt": test.apiKept, "sa.key": test.signingKept,

@@ -37,12 +37,12 @@ func serve(ctx context.Context, listener net.Listener, target string) error {
 }
 
 func pass(ctx context.Context, client net.Conn, target string) {
-	defer client.Close()
+	defer func() { _ = client.Close() }()
 	server, err := new(net.Dialer).DialContext(ctx, "tcp", target)
 	if err != nil {
 		return // the client sees its connection end, as with a server that is down
 	}
-	defer server.Close()
+	defer func() { _ = server.Close() }()
 	defer context.AfterFunc(ctx, func() { _, _ = client.Close(), server.Close() })()
 	var both sync.WaitGroup
 	both.Go(func() { copyHalf(server, client) })

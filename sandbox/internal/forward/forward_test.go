@@ -12,13 +12,13 @@ func TestForwardKeepsHalfOpenConnections(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer server.Close()
+	defer func() { _ = server.Close() }()
 	go func() { // answers only after the client has said all
 		conn, err := server.Accept()
 		if err != nil {
 			return
 		}
-		defer conn.Close()
+		defer func() { _ = conn.Close() }()
 		said, _ := io.ReadAll(conn)
 		_, _ = conn.Write(append([]byte("heard "), said...))
 	}()
@@ -34,7 +34,7 @@ func TestForwardKeepsHalfOpenConnections(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	if _, err := conn.Write([]byte("hello")); err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestServerDownEndsTheConnection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	if n, _ := conn.Read(make([]byte, 1)); n != 0 {
 		t.Error("somebody answered")
 	}

@@ -65,7 +65,7 @@ func (n Node) Remove(ctx context.Context, reference Reference) error {
 
 // digestOf reads the digest from a table with one image in it.
 func digestOf(table string) string {
-	for _, field := range strings.Fields(table) {
+	for field := range strings.FieldsSeq(table) {
 		if strings.HasPrefix(field, "sha256:") {
 			return field
 		}

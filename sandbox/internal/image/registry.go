@@ -115,7 +115,7 @@ func (r *Registry) do(ctx context.Context, method, path, contentType string, bod
 	if err != nil {
 		return answer{}, fmt.Errorf("registry: %w", err)
 	}
-	defer response.Body.Close()
+	defer func() { _ = response.Body.Close() }()
 	data, err := io.ReadAll(response.Body)
 	if err != nil {
 		return answer{}, fmt.Errorf("registry: %w", err)

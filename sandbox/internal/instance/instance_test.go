@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/netip"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -18,10 +19,8 @@ func (m machine) AddressFree(address string) bool { return !m.ports[address] }
 
 func (m machine) LinkFree(name string, networks ...netip.Prefix) (bool, error) {
 	for _, mine := range m.networks {
-		for _, wanted := range networks {
-			if mine.Overlaps(wanted) {
-				return false, nil
-			}
+		if slices.ContainsFunc(networks, mine.Overlaps) {
+			return false, nil
 		}
 	}
 	return !m.links[name], nil

@@ -55,7 +55,7 @@ func delegate(levels ...string) error {
 		if err != nil {
 			return err
 		}
-		for _, controller := range strings.Fields(string(data)) {
+		for controller := range strings.FieldsSeq(string(data)) {
 			// One by one, for one that cannot be handed down must not keep back the others.
 			_ = os.WriteFile(filepath.Join(level, "cgroup.subtree_control"), []byte("+"+controller), 0o644)
 		}

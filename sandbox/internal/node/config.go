@@ -68,11 +68,11 @@ func KubeletSpec(i instance.Instance) process.Spec {
 	}}
 }
 
-// WriteConfig writes the configuration files of all components into the home.
-func WriteConfig(i instance.Instance) error {
+// writeConfig writes the configuration files of all components into the home.
+func writeConfig(i instance.Instance, snapshotter string) error {
 	files := map[string]func(instance.Instance) ([]byte, error){
-		"containerd.toml":                    fromTemplate("containerd.toml"),
-		"registry.yaml":                      fromTemplate("registry.yaml"),
+		"containerd.toml":                    fromTemplate("containerd.toml", snapshotter),
+		"registry.yaml":                      fromTemplate("registry.yaml", ""),
 		"certs.d/_default/hosts.toml":        hosts,
 		"cni/10-" + i.Bridge() + ".conflist": network,
 		"kubelet.yaml":                       kubelet,
@@ -93,7 +93,7 @@ func WriteConfig(i instance.Instance) error {
 	return nil
 }
 
-func fromTemplate(name string) func(instance.Instance) ([]byte, error) {
+func fromTemplate(name, snapshotter string) func(instance.Instance) ([]byte, error) {
 	return func(i instance.Instance) ([]byte, error) {
 		t, err := template.New(name).Option("missingkey=error").ParseFS(templates, name)
 		if err != nil {
@@ -101,7 +101,8 @@ func fromTemplate(name string) func(instance.Instance) ([]byte, error) {
 		}
 		var out bytes.Buffer
 		err = t.Execute(&out, map[string]string{
-			"Home": i.Home, "Socket": Socket(i), "Pause": PauseImage, "Plugins": pluginFolder, "Registry": i.RegistryAddress(),
+			"Home": i.Home, "Socket": Socket(i), "Pause": PauseImage, "Plugins": pluginFolder,
+			"Registry": i.RegistryAddress(), "Snapshotter": snapshotter,
 		})
 		return out.Bytes(), err
 	}

@@ -15,9 +15,14 @@ import (
 type need struct{ path, pkg string }
 
 var needs = []need{
-	{"containerd", "containerd"}, {"ctr", "containerd"}, {"runc", "runc"}, {"docker-registry", "docker-registry"},
-	{pluginFolder + "/bridge", "containernetworking-plugins"}, {pluginFolder + "/host-local", "containernetworking-plugins"},
-	{Busybox, "busybox-static"}, {"mount", "mount"},
+	{"containerd", "containerd"},
+	{"ctr", "containerd"},
+	{"runc", "runc"},
+	{"docker-registry", "docker-registry"},
+	{pluginFolder + "/bridge", "containernetworking-plugins"},
+	{pluginFolder + "/host-local", "containernetworking-plugins"},
+	{Busybox, "busybox-static"},
+	{"mount", "mount"},
 }
 
 // Busybox is the program that images are made of.
@@ -41,7 +46,7 @@ func InstallPackages(ctx context.Context, say io.Writer) error {
 		if err := os.WriteFile(refuseServices, []byte("#!/bin/sh\nexit 101\n"), 0o755); err != nil {
 			return err
 		}
-		defer os.Remove(refuseServices)
+		defer func() { _ = os.Remove(refuseServices) }()
 	}
 	install := append([]string{"install", "--yes", "--no-install-recommends"}, missing...)
 	if output, err := aptGet(ctx, install...); err != nil {
@@ -85,7 +90,7 @@ func checkStatic(path string) error {
 	if err != nil {
 		return err
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	for _, segment := range file.Progs {
 		if segment.Type == elf.PT_INTERP {
 			return fmt.Errorf("%s is not linked statically", path)

@@ -7,7 +7,11 @@ const Supported = true
 
 // Prepare makes what containerd and the kubelet find when they start.
 func Prepare(i instance.Instance) error {
-	if err := WriteConfig(i); err != nil {
+	layers, err := snapshotter(i)
+	if err != nil {
+		return err
+	}
+	if err := writeConfig(i, layers); err != nil {
 		return err
 	}
 	if err := makeBridge(i); err != nil {

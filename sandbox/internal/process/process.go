@@ -63,7 +63,7 @@ func (s Store) Start(spec Spec) error {
 	if err != nil {
 		return err
 	}
-	defer log.Close()
+	defer func() { _ = log.Close() }()
 	if err := sealFiles(); err != nil {
 		return fmt.Errorf("start %s: %w", spec.Name, err)
 	}

@@ -125,12 +125,12 @@ func TestComponentsInheritNoFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	inherited, err := syscall.Dup(int(file.Fd())) // unlike what Go opens, not closed when a program starts
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer syscall.Close(inherited)
+	defer func() { _ = syscall.Close(inherited) }()
 	s := store(t)
 	if err := s.Start(Spec{Name: "lister", Path: "/bin/sh", Args: []string{"-c", "ls /dev/fd/"}}); err != nil {
 		t.Fatal(err)
