@@ -15,7 +15,10 @@ import (
 // parallel scripts: they mostly wait for Pods, so more than there are processors.
 const parallel = "6"
 
-var keep = flag.Bool("keep", false, "keep the namespaces of the scripts")
+var (
+	keep = flag.Bool("keep", false, "keep the namespaces of the scripts")
+	goOn = flag.Bool("go-on", false, "go on after the first failure in a script, to see all of them")
+)
 
 func TestMain(m *testing.M) {
 	flag.Parse()
@@ -42,6 +45,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                "testdata/script",
 		RequireUniqueNames: true,
+		ContinueOnError:    *goOn,
 		Setup:              s.setup,
 		Cmds:               commands(),
 		Condition: func(cond string) (bool, error) {
