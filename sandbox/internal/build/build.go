@@ -72,8 +72,11 @@ func (b Builder) Ensure(ctx context.Context, p Program) (folder string, err erro
 	if folder, err = b.Find(p); !errors.Is(err, fs.ErrNotExist) {
 		return folder, err
 	}
+	if err := b.removeUnfinished(); err != nil {
+		return "", err
+	}
 	fmt.Fprintln(b.Say, p.Notice)
-	fresh, err := os.MkdirTemp(b.Cache, "building-")
+	fresh, err := os.MkdirTemp(b.Cache, unfinished)
 	if err != nil {
 		return "", err
 	}
@@ -82,6 +85,18 @@ func (b Builder) Ensure(ctx context.Context, p Program) (folder string, err erro
 		return "", fmt.Errorf("build %s: %w", p.Name, err)
 	}
 	return folder, os.Rename(filepath.Join(fresh, "out"), folder)
+}
+
+// unfinished begins the names of folders that are built in.
+const unfinished = "building-"
+
+// removeUnfinished removes what builds left that were killed.
+func (b Builder) removeUnfinished() error {
+	folders, err := filepath.Glob(filepath.Join(b.Cache, unfinished+"*"))
+	for _, folder := range folders {
+		err = errors.Join(err, os.RemoveAll(folder))
+	}
+	return err
 }
 
 // build leaves the finished folder at fresh/out.

@@ -62,6 +62,9 @@ func TestEnsureBuildsOnce(t *testing.T) {
 	b := Builder{Cache: t.TempDir(), Say: &said}
 	p := program()
 	p.Notice = "Building x."
+	if err := os.Mkdir(filepath.Join(b.Cache, unfinished+"killed"), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	for range 2 {
 		folder, err := b.Ensure(t.Context(), p)
 		if err != nil {

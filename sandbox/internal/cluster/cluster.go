@@ -166,8 +166,11 @@ func (c Cluster) Kubectl(args ...string) (command, environ []string, err error) 
 
 // kubectl keeps its cache below the home: it is about this cluster and must not outlive it.
 func (r running) kubectl(environ []string, args ...string) (command, with []string) {
-	return append([]string{r.Kube, "kubectl"}, args...),
-		append(slices.Clone(environ), "KUBECONFIG="+r.Instance.Kubeconfig(credentials.Admin), "KUBECACHEDIR="+r.Path("kubectl-cache"))
+	with = slices.DeleteFunc(slices.Clone(environ), func(entry string) bool { // of two, a program may see the first
+		return strings.HasPrefix(entry, "KUBECONFIG=") || strings.HasPrefix(entry, "KUBECACHEDIR=")
+	})
+	with = append(with, "KUBECONFIG="+r.Instance.Kubeconfig(credentials.Admin), "KUBECACHEDIR="+r.Path("kubectl-cache"))
+	return append([]string{r.Kube, "kubectl"}, args...), with
 }
 
 // Kubeconfig returns the path of a user's kubeconfig.

@@ -52,6 +52,18 @@ func TestComponentsDoNotGoThroughAProxy(t *testing.T) {
 	}
 }
 
+func TestKubectlTurnsToTheSandbox(t *testing.T) {
+	r, _ := onDisk(t, instance.Kwok)
+	command, environ := r.kubectl([]string{"KUBECONFIG=/production", "HOME=/h"}, "get", "pods")
+	if !slices.Equal(command, []string{"/cache/kube", "kubectl", "get", "pods"}) {
+		t.Error(command)
+	}
+	want := []string{"HOME=/h", "KUBECONFIG=" + r.Path("kubeconfig/admin.yaml"), "KUBECACHEDIR=" + r.Path("kubectl-cache")}
+	if !slices.Equal(environ, want) {
+		t.Error(environ)
+	}
+}
+
 func TestAwaitGivesUpWhenAComponentDies(t *testing.T) {
 	r, _ := onDisk(t, instance.Kwok)
 	if err := r.store.Start(process.Spec{Name: "etcd", Path: "/bin/sh", Args: []string{"-c", "echo no space left; exit 1"}}); err != nil {
