@@ -115,7 +115,8 @@ func (o *waitOptions) validate() error {
 	if o.absent != "fail" && len(o.names) == 0 && len(o.files) == 0 {
 		return refuse("--absent=%s needs names", o.absent)
 	}
-	return errors.Join(o.wait.validate(), checkFormat(o.output, formatJSON, formatYAML, formatName, jsonPathPrefix))
+	_, err := jobNames(o.names)
+	return errors.Join(err, o.wait.validate(), checkFormat(o.output, formatJSON, formatYAML, formatName, jsonPathPrefix))
 }
 
 func runWait(ctx context.Context, o *waitOptions) error {

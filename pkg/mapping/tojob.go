@@ -60,12 +60,14 @@ func ToJob(w *v1beta2.Work, in Injection) (*batchv1.Job, error) {
 	return job, nil
 }
 
-// RunName is the name of a run's Job: the first is named like the Work.
+// RunName is the name of a run's Job: the first is named like the Work, later ones -r2, -r3. A name that would become too
+// long is shortened.
 func RunName(name string, run int) string {
 	if run <= 1 {
 		return name
 	}
-	return fmt.Sprintf("%s-r%d", name, run)
+	suffix := fmt.Sprintf("-r%d", run)
+	return Shorten(name, maxLabel-len(suffix)) + suffix
 }
 
 // mapRetries sets backoffLimit = ceil(maxRetries × retryFactor), in exact decimal arithmetic.
@@ -109,7 +111,7 @@ func annotate(job *batchv1.Job, doc *v1beta2.Work, in Injection) {
 		}
 	}
 	if job.Spec.Suspend != nil && *job.Spec.Suspend && job.Labels[work.LabelKueueQueue] == "" {
-		hold := work.Hold{Type: work.HoldPaused, By: in.SubmittedBy, Reason: "spec.suspend", Since: metav1.NewTime(in.Now)}
+		hold := work.Hold{Type: work.HoldPaused, By: in.SubmittedBy, Reason: "submitted with spec.suspend: true", Since: metav1.NewTime(in.Now)}
 		own[work.AnnotationHolds] = work.Holds{}.With(hold).String()
 	}
 	job.Annotations = merged(job.Annotations, own)

@@ -149,7 +149,7 @@ func findHeld(v view, p Phase) []Finding {
 			f.Message = fmt.Sprintf("queue %s decides when it starts (label %s)", queue, work.LabelKueueQueue)
 		}
 	default:
-		f.Reason, f.Message = "Suspended", "suspended"+by(suspendManager(v.Job))
+		f.Reason, f.Message = "Suspended", "spec.suspend is true"+setBy(suspendManager(v.Job))
 		f.Advice = []Advice{resume}
 	}
 	if v.condition(batchv1.JobSuspended) == nil {
@@ -163,6 +163,13 @@ func by(who string) string {
 		return ""
 	}
 	return " by " + who
+}
+
+func setBy(manager string) string {
+	if manager == "" {
+		return ""
+	}
+	return ", set by " + manager
 }
 
 func reason(text string) string {

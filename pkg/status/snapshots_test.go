@@ -59,8 +59,8 @@ var captured = map[string][]struct {
 	// Kueue's label on a suspended Job: another one decides, so it is queued, not paused.
 	"32-queue-label-suspended.7s":  {{status.PhaseQueued, "", "QueuedElsewhere", "queue team-a decides when it starts"}},
 	"32-queue-label-suspended.33s": {{status.PhaseQueued, "", "QueuedElsewhere", "queue team-a decides when it starts"}},
-	"33-suspended.7s":              {{status.PhasePaused, "", "Suspended", "suspended"}},
-	"33-suspended.33s":             {{status.PhasePaused, "", "Suspended", "suspended"}},
+	"33-suspended.7s":              {{status.PhasePaused, "", "Suspended", "spec.suspend is true"}},
+	"33-suspended.33s":             {{status.PhasePaused, "", "Suspended", "spec.suspend is true"}},
 	"34-resume-resets-clock.7s":    {{phase: status.PhaseRunning}},
 	"34-resume-resets-clock.33s":   {{phase: status.PhaseSucceeded, outcome: status.OutcomeSucceeded, reason: "CompletionsReached"}},
 	"45-limit-with-parallelism.7s": {{
