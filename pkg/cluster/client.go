@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -49,6 +50,7 @@ type Client struct {
 
 	options Options
 	skew    atomic.Int64 // server's clock less ours, ns
+	notice  sync.Once    // a person is told once that the server is out of reach
 }
 
 // New reads the kubeconfig behind o.Getter. It sends nothing. An unusable kubeconfig or context is a *ConfigError.

@@ -46,7 +46,7 @@ type Observer struct {
 	changed    []chan struct{} // one a subscriber
 	jobs       map[types.UID]*Observed
 	pods       map[types.UID]*corev1.Pod
-	jobsSynced bool
+	jobsSynced time.Time // zero until they are
 	podsSynced bool
 	podsHidden bool
 	podsWatch  bool // the Pod watch was started
@@ -76,11 +76,14 @@ func (c *Client) Observe(ctx context.Context, scope Scope) *Observer {
 // Wait returns when everything that Observe started has ended; the context must have ended.
 func (o *Observer) Wait() { o.done.Wait() }
 
-// Synced tells whether the Jobs, and the Pods where they may be seen, were read once.
+// patience is how long a verdict waits for Pods once the Jobs are known: conditions decide, Pods only explain.
+const patience = 3 * time.Second
+
+// Synced tells whether the Jobs, and the Pods where they may be seen and come soon, were read once.
 func (o *Observer) Synced() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.jobsSynced && (o.podsSynced || o.podsHidden || !o.podsWatch)
+	return !o.jobsSynced.IsZero() && (o.podsSynced || o.podsHidden || !o.podsWatch || o.client.options.Now().Sub(o.jobsSynced) > patience)
 }
 
 // PodsHidden tells whether the caller may not list Pods.

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/flowcontrol"
 )
 
 // listWatch is what client-go's Reflector needs. plain asks for a list before the watch instead of a streamed one.
@@ -21,13 +22,24 @@ type listWatch struct {
 	list  func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error)
 	watch func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error)
 	plain bool
+	pace  flowcontrol.RateLimiter
 }
 
+// newPace bounds how often a Reflector asks: some answers (an expired version inside a streamed list) make it ask again
+// at once, without end. A burst is normal after a restart of the server.
+func newPace() flowcontrol.RateLimiter { return flowcontrol.NewTokenBucketRateLimiter(1, 8) }
+
 func (l listWatch) ListWithContext(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+	if err := l.pace.Wait(ctx); err != nil {
+		return nil, err
+	}
 	return l.list(ctx, o)
 }
 
 func (l listWatch) WatchWithContext(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+	if err := l.pace.Wait(ctx); err != nil {
+		return nil, err
+	}
 	return l.watch(ctx, o)
 }
 
@@ -64,7 +76,7 @@ func (o *Observer) watchJobs(ctx context.Context, seed *batchv1.Job) {
 		return options
 	}
 	l := listWatch{
-		plain: seed != nil,
+		plain: seed != nil, pace: newPace(),
 		list: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 			if first := seed; first != nil {
 				seed = nil
@@ -119,6 +131,7 @@ func (o *Observer) watchPods(ctx context.Context, selector string) {
 		}
 	}
 	l := listWatch{
+		pace: newPace(),
 		list: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 			list, err := pods.List(ctx, narrow(options))
 			judge(err)

@@ -30,14 +30,15 @@ func (r request) String() string {
 func (c *Client) retry(ctx context.Context, r request, call func(context.Context) error) error {
 	pause := wait.Backoff{Duration: 200 * time.Millisecond, Factor: 2, Jitter: 0.2, Steps: 1 << 30, Cap: 5 * time.Second}
 	start := c.options.Now()
-	refused, noted := false, false
+	var last error // the newest failure of the connection
+	refused := false
 	for {
 		err := call(ctx)
 		switch {
 		case err == nil:
 			return nil
 		case ctx.Err() != nil:
-			return context.Cause(ctx)
+			return c.ended(ctx, start, last)
 		case apierrors.IsUnauthorized(err) && !refused:
 			refused = true
 			continue
@@ -48,14 +49,25 @@ func (c *Client) retry(ctx context.Context, r request, call func(context.Context
 		if tried >= c.options.RetryFor {
 			return &UnreachableError{Host: c.Host, For: tried, Err: err}
 		}
-		if !noted && c.options.Notice != nil {
-			noted = true
-			c.options.Notice(fmt.Sprintf("cannot reach %s (%v); trying again for up to %s", c.Host, Plain(err), c.options.RetryFor))
-		}
+		last = err
+		c.notice.Do(func() {
+			if c.options.Notice != nil {
+				c.options.Notice(fmt.Sprintf("cannot reach %s (%v); trying again for up to %s", c.Host, Plain(err), c.options.RetryFor))
+			}
+		})
 		if !sleep(ctx, min(pause.Step(), c.options.RetryFor-tried)) {
-			return context.Cause(ctx)
+			return c.ended(ctx, start, last)
 		}
 	}
+}
+
+// ended is why a call ended from outside: a time limit that is over while the server does not answer is a server out of
+// reach.
+func (c *Client) ended(ctx context.Context, start time.Time, last error) error {
+	if last != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return &UnreachableError{Host: c.Host, For: c.options.Now().Sub(start), Err: last}
+	}
+	return context.Cause(ctx)
 }
 
 // sleep waits for d or the end of ctx; it tells whether d passed.

@@ -63,7 +63,9 @@ func (s *jobStore) Replace(list []any, _ string) error {
 			o.jobs[uid] = &Observed{Job: seen.Job, Deleted: true, Gap: true}
 		}
 	}
-	o.jobsSynced = true
+	if o.jobsSynced.IsZero() {
+		o.jobsSynced = o.client.options.Now()
+	}
 	o.notify()
 	return nil
 }

@@ -21,6 +21,7 @@ type app struct {
 	quiet    bool
 	crash    func(value any)
 	started  time.Time // of this call
+	summed   bool      // the last line of a waiting command was printed
 	hinted   bool      // the hint about a missing time limit was given
 }
 

@@ -103,7 +103,7 @@ func (a *app) await(ctx context.Context, c *cluster.Client, scope cluster.Scope,
 	}
 	drain := func() {}
 	if f.logs {
-		drain = a.streamLogs(ctx, c, waiter, &logsOptions{tail: -1, prefix: "auto", maxStreams: maxStreams}, report.logs())
+		drain = a.streamLogs(ctx, c, waiter, &logsOptions{tail: -1, prefix: "auto", maxStreams: maxStreams}, report.logs(), len(runs) > 1 || runs[0].Job != nil && manySources(runs[0].Job))
 	}
 	err = waiter.Wait(ctx, scope, runs)
 	drain()
@@ -179,7 +179,7 @@ func codeOf(r watch.Result) Code {
 		return CodeStuck
 	case watch.ResultHeld:
 		return CodeHeld
-	case watch.ResultOpen, watch.ResultTimeout, watch.ResultMissed:
+	case watch.ResultOpen, watch.ResultTimeout, watch.ResultMissed, watch.ResultCut:
 		return CodeTimeout
 	}
 	return CodeInternal
@@ -198,9 +198,9 @@ func resultLine(w *watch.Waited) string {
 		return text
 	case d.Result == watch.ResultReached && w.Job != nil && d.Remark == "":
 		return render.Verdict(w.Name, w.Verdict)
-	case d.Result == watch.ResultTimeout && w.Job == nil:
-		return fmt.Sprintf("job/%s Timeout: NotFound - it is not there", w.Name)
-	case d.Result == watch.ResultTimeout:
+	case (d.Result == watch.ResultTimeout || d.Result == watch.ResultCut) && w.Job == nil:
+		return fmt.Sprintf("job/%s %s: NotFound - it is not there", w.Name, d.Result)
+	case d.Result == watch.ResultTimeout, d.Result == watch.ResultCut:
 		return render.Result(w.Name, string(d.Result), string(w.Verdict.Phase), or(w.Verdict.Message, render.Progress(w.Verdict.Progress)))
 	}
 	return render.Result(w.Name, string(d.Result), d.Reason, or(d.Remark, w.Verdict.Message))

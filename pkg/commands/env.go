@@ -12,10 +12,12 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"slices"
 	"syscall"
 	"time"
 
 	"github.com/go-logr/logr"
+	"github.com/spf13/cobra"
 	"k8s.io/klog/v2"
 )
 
@@ -32,7 +34,12 @@ type Env struct {
 // InterruptError is the cause of a context that a signal ended.
 type InterruptError struct{ Signal os.Signal }
 
-func (e *InterruptError) Error() string { return "interrupted by " + e.Signal.String() }
+func (e *InterruptError) Error() string {
+	if e.Signal == syscall.SIGTERM {
+		return "interrupted (SIGTERM)"
+	}
+	return "interrupted (SIGINT)"
+}
 
 // ExitCode is 128 and the number of the signal.
 func (e *InterruptError) ExitCode() int { return int(e.code()) }
@@ -59,6 +66,12 @@ Please report it with the command line and these lines:
 %s`, e.value, version, e.stack)
 }
 
+// waits tells whether a command line is one whose last line on stderr is the summary, whatever happens: also when its
+// flags could not be read.
+func waits(cmd *cobra.Command, args []string) bool {
+	return cmd.Name() == "wait" || cmd.Name() == "submit" && slices.Contains(args, "--wait")
+}
+
 // Main runs one command line and returns its exit code. Errors are printed here, once.
 func Main(ctx context.Context, args []string, env Env) (code int) {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -74,7 +87,7 @@ func Main(ctx context.Context, args []string, env Env) (code int) {
 	klog.SetLogger(logr.Discard())
 	root := newRootCommand(app)
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	var caught *panicError
 	if errors.As(context.Cause(ctx), &caught) {
 		err = caught
@@ -84,6 +97,10 @@ func Main(ctx context.Context, args []string, env Env) (code int) {
 	}
 	if text := message(err); text != "" {
 		fmt.Fprintln(env.Err, "error:", text)
+	}
+	if waits(cmd, args) && !app.summed {
+		report := &waitReport{app: app}
+		fmt.Fprintln(env.Err, report.summary(nil, exitCode(err), err))
 	}
 	return int(exitCode(err))
 }

@@ -262,7 +262,7 @@ func (o *logsOptions) nothing(s status.Snapshot, sources int) error {
 	case len(pods) == 0 && verdict.Phase.Finished():
 		o.app.note("this job had no pods")
 	case o.narrowed() && len(pods) > 0:
-		return &codeError{Code: CodeGone, Err: fmt.Errorf("job/%s has no such container that has run; its containers: %s", s.Job.Name, containerNames(pods))}
+		return &codeError{Code: CodeGone, Err: fmt.Errorf("job/%s: %s has not run; its containers: %s", s.Job.Name, o.asked(), containerNames(pods))}
 	default:
 		o.app.note("no output yet: %s", render.State(s.Job.Name, verdict))
 	}
@@ -271,6 +271,17 @@ func (o *logsOptions) nothing(s status.Snapshot, sources int) error {
 
 func (o *logsOptions) narrowed() bool {
 	return cmp.Or(o.container, o.pod, o.index) != ""
+}
+
+// asked is what was asked for in particular: pod x, container main.
+func (o *logsOptions) asked() string {
+	var parts []string
+	for _, p := range []struct{ kind, name string }{{"pod", o.pod}, {"index", o.index}, {"container", o.container}} {
+		if p.name != "" {
+			parts = append(parts, p.kind+" "+p.name)
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 // notStarted explains silence: the container never ran.
@@ -309,7 +320,7 @@ func (o *logsOptions) followJob(ctx context.Context, c *cluster.Client, job *bat
 			}
 		},
 	}
-	drain := o.app.streamLogs(ctx, c, waiter, o, o.app.Out)
+	drain := o.app.streamLogs(ctx, c, waiter, o, o.app.Out, manySources(job))
 	err := waiter.Wait(ctx, scope, []*watch.Waited{run})
 	drain()
 	if err != nil {
@@ -324,15 +335,22 @@ func (o *logsOptions) followJob(ctx context.Context, c *cluster.Client, job *bat
 	return report.done([]*watch.Waited{run}, nil, false)
 }
 
+// manySources tells whether a Job's output comes from several places even when nothing fails.
+func manySources(job *batchv1.Job) bool {
+	many := func(n *int32) bool { return n != nil && *n > 1 }
+	return many(job.Spec.Parallelism) || many(job.Spec.Completions) || len(job.Spec.Template.Spec.Containers) > 1
+}
+
 // drainTime bounds how long the rest of the output may take once the result is known.
 const drainTime = 10 * time.Second
 
 // streamLogs prints the output of everything that waiter sees. The returned function waits, for a bounded time, until
 // what was written so far is printed, and ends it.
-func (a *app) streamLogs(ctx context.Context, c *cluster.Client, waiter *watch.Waiter, o *logsOptions, out io.Writer) func() {
+func (a *app) streamLogs(ctx context.Context, c *cluster.Client, waiter *watch.Waiter, o *logsOptions, out io.Writer, many bool) func() {
 	ctx, cancel := context.WithCancel(ctx)
 	finish, done := make(chan struct{}), make(chan struct{})
 	printer := o.printer(out, isTerminal(out))
+	printer.Always = printer.Always || many
 	started := false
 	waiter.Observed = func(observer *cluster.Observer) {
 		started = true

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -47,6 +48,8 @@ func newRootCommand(a *app) *cobra.Command {
 	root.SetIn(a.In)
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
+	root.SuggestionsMinimumDistance = 2
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
 	addGlobalFlags(root.PersistentFlags(), a)
 	root.AddGroup(&cobra.Group{ID: groupRun, Title: "Run:"}, &cobra.Group{ID: groupSee, Title: "See:"}, &cobra.Group{ID: groupOther, Title: "Other:"})
 	for _, cmd := range []*cobra.Command{
@@ -104,6 +107,22 @@ func (v *verbosity) String() string { return strconv.Itoa(v.level) }
 
 // Type implements pflag.Value.
 func (v *verbosity) Type() string { return "level" }
+
+// flagError says what a flag takes, in place of what the parser tripped over.
+func flagError(err error) error {
+	var invalid *pflag.InvalidValueError
+	if !errors.As(err, &invalid) {
+		return &codeError{Code: CodeRefused, Err: err}
+	}
+	wanted := map[string]string{
+		"int": "a whole number", "int32": "a whole number", "int64": "a whole number", "bool": "true or false",
+		"duration": "a duration like 90s, 5m or 1h30m", "stringToString": "KEY=VALUE",
+	}[invalid.GetFlag().Value.Type()]
+	if wanted == "" {
+		return &codeError{Code: CodeRefused, Err: err}
+	}
+	return refuse("--%s=%s: give %s", invalid.GetFlag().Name, invalid.GetValue(), wanted)
+}
 
 func didYouMean(names []string) string {
 	if len(names) == 0 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -20,7 +21,8 @@ import (
 // submission turns checked documents into Jobs.
 type submission struct {
 	app     *app
-	client  *cluster.Client
+	client  *cluster.Client // nil in a dry run of the client's own
+	place   place
 	dryRun  string
 	givenID string
 	several bool
@@ -31,7 +33,14 @@ type submission struct {
 type submitted struct {
 	job  *batchv1.Job
 	what string // created, unchanged …
+	code Code   // of a run that had ended before
 	err  error
+}
+
+// place is a namespace, and whether it was asked for with -n.
+type place struct {
+	namespace string
+	explicit  bool
 }
 
 // all submits the documents in their order. One that fails does not stop the others; a server that is out of reach, a
@@ -54,7 +63,7 @@ func (s *submission) all(ctx context.Context, documents []*mapping.Document) []s
 // one follows "Names, runs, identity": a Job with our submit id is done; otherwise the newest run decides.
 func (s *submission) one(ctx context.Context, d *mapping.Document, number int) submitted {
 	in := mapping.Injection{
-		Namespace: s.client.Namespace, SubmitID: s.idOf(number), SubmittedBy: s.user, Run: 1, Now: s.client.Now(),
+		Namespace: s.place.namespace, SubmitID: s.idOf(number), SubmittedBy: s.user, Run: 1, Now: s.now(),
 		TraceParent: or(s.app.Getenv("TRACEPARENT"), d.Work.Annotations["otel.traceparent"]), TraceState: s.app.Getenv("TRACESTATE"),
 	}
 	if d.Work.Name == "" {
@@ -85,6 +94,13 @@ func (s *submission) one(ctx context.Context, d *mapping.Document, number int) s
 		return submitted{job: made, what: "created (server dry run)"}
 	}
 	return submitted{job: made, what: "created"}
+}
+
+func (s *submission) now() time.Time {
+	if s.client == nil {
+		return s.app.Now()
+	}
+	return s.client.Now()
 }
 
 // idOf is the submit id of a document: its own, so that several documents of one call stay apart.
@@ -137,7 +153,11 @@ func (s *submission) again(job, there *batchv1.Job, err error) submitted {
 	case !mapping.Ours(there):
 		return submitted{err: refuse("job %q exists and was not submitted by kubectl work (%s); take another name, or delete it first", there.Name, state)}
 	case sameID && sameSpec:
-		return submitted{job: there, what: "unchanged (this submit made it before)"}
+		made := submitted{job: there, what: fmt.Sprintf("unchanged (this submit made it before; it is %s)", verdict.Phase)}
+		if verdict.Outcome == status.OutcomeFailed {
+			made.code = CodeFailed
+		}
+		return made
 	case there.DeletionTimestamp != nil:
 		return submitted{err: refuse("job %q is being deleted; submit again when it is gone: kubectl work wait %s --for=deleted", there.Name, there.Name)}
 	case sameSpec && !verdict.Phase.Finished():
@@ -152,15 +172,15 @@ func (s *submission) again(job, there *batchv1.Job, err error) submitted {
 
 // checkPlaces refuses documents whose namespace contradicts -n; a namespace in the document beats the context's. One wait
 // watches one namespace.
-func checkPlaces(documents []*mapping.Document, c *cluster.Client, waiting bool) error {
+func checkPlaces(documents []*mapping.Document, here place, waiting bool) error {
 	var problems mapping.Problems
-	place := func(d *mapping.Document) string { return or(d.Work.Namespace, c.Namespace) }
+	of := func(d *mapping.Document) string { return or(d.Work.Namespace, here.namespace) }
 	for _, d := range documents {
 		switch {
-		case c.Explicit && place(d) != c.Namespace:
+		case here.explicit && of(d) != here.namespace:
 			problems = append(problems, d.Problem("metadata.namespace",
-				fmt.Sprintf("the document says namespace %s, the command says -n %s", d.Work.Namespace, c.Namespace), "drop one of them"))
-		case waiting && place(d) != place(documents[0]):
+				fmt.Sprintf("the document says namespace %s, the command says -n %s", d.Work.Namespace, here.namespace), "drop one of them"))
+		case waiting && of(d) != of(documents[0]):
 			problems = append(problems, d.Problem("metadata.namespace", "--wait waits in one namespace, and this document is in another than the first", "submit it by itself"))
 		}
 	}
@@ -212,7 +232,7 @@ func namesOfFiles(ctx context.Context, a *app, files []string, c *cluster.Client
 	if err != nil {
 		return nil, "", err
 	}
-	if err := checkPlaces(documents, c, true); err != nil {
+	if err := checkPlaces(documents, place{namespace: c.Namespace, explicit: c.Explicit}, true); err != nil {
 		return nil, "", err
 	}
 	for _, d := range documents {

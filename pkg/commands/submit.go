@@ -111,14 +111,15 @@ func runSubmit(ctx context.Context, o *submitOptions) error {
 		return o.refused(report, err)
 	}
 	client, err := o.app.client(o.cmd)
-	if err != nil {
+	if err != nil && o.dryRun != "client" { // a dry run of the client's own needs no cluster
 		return o.refused(report, err)
 	}
-	report.namespace = client.Namespace
-	if err := checkPlaces(documents, client, o.waiting); err != nil {
+	here := o.place(client)
+	report.namespace = here.namespace
+	if err := checkPlaces(documents, here, o.waiting); err != nil {
 		return o.refused(report, err)
 	}
-	s := &submission{app: o.app, client: client, dryRun: o.dryRun, givenID: o.submitID, several: len(documents) > 1}
+	s := &submission{app: o.app, client: client, place: here, dryRun: o.dryRun, givenID: o.submitID, several: len(documents) > 1}
 	if o.dryRun != "client" {
 		s.user = client.User(ctx)
 	}
@@ -126,12 +127,16 @@ func runSubmit(ctx context.Context, o *submitOptions) error {
 	if err := o.tell(results); err != nil {
 		return o.refused(report, err)
 	}
-	if code, err := summarize(results); err != nil {
+	code, err := summarize(results)
+	switch {
+	case err != nil:
 		return o.refused(report, &codeError{Code: code, Err: err})
-	}
-	if !o.waiting {
+	case !o.waiting && code != CodeOK:
+		return &codeError{Code: code, Err: failedBefore(results)}
+	case !o.waiting:
 		return nil
 	}
+	o.app.warnOfTTL(results)
 	report.namespace = results[0].job.Namespace
 	scope, runs := pinned(results)
 	return o.app.await(ctx, client, scope, runs, o.wait, report, false)
@@ -187,6 +192,7 @@ func summarize(results []submitted) (Code, error) {
 	for _, r := range results {
 		if r.err == nil {
 			made = true
+			codes = append(codes, r.code)
 			continue
 		}
 		errs = append(errs, r.err)
@@ -194,11 +200,44 @@ func summarize(results []submitted) (Code, error) {
 	}
 	switch {
 	case len(errs) == 0:
-		return CodeOK, nil
+		return worst(codes), nil
 	case made:
 		codes = append(codes, CodePartial)
 	}
 	return worst(codes), errors.Join(errs...)
+}
+
+// failedBefore names the runs that this submit made before and that have failed since.
+func failedBefore(results []submitted) error {
+	var errs []error
+	for _, r := range results {
+		if r.code == CodeFailed {
+			errs = append(errs, fmt.Errorf("job/%s was made by this submit before, and has failed: kubectl work describe %s", r.job.Name, r.job.Name))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// shortTTL is a time to live that a waiter may miss: when its watch breaks just then, only events tell the result.
+const shortTTL = 10
+
+func (a *app) warnOfTTL(results []submitted) {
+	for _, r := range results {
+		if ttl := r.job.Spec.TTLSecondsAfterFinished; ttl != nil && *ttl < shortTTL {
+			a.note("Warning: job/%s is deleted %d s after it ends (ttlSecondsAfterFinished): if the connection breaks just then, its result and its output are lost", r.job.Name, *ttl)
+		}
+	}
+}
+
+// place is where documents without a namespace go.
+func (o *submitOptions) place(c *cluster.Client) place {
+	switch {
+	case c != nil:
+		return place{namespace: c.Namespace, explicit: c.Explicit}
+	case *o.app.config.Namespace != "":
+		return place{namespace: *o.app.config.Namespace, explicit: true}
+	}
+	return place{namespace: "default"}
 }
 
 // pinned is what to wait for after a submit: the Jobs themselves, from the very state that create answered.

@@ -186,6 +186,9 @@ func (o *waitOptions) pin(ctx context.Context, c *cluster.Client, namespace, nam
 	case o.absent == "fail":
 		run.Decision = watch.Decision{Result: watch.ResultGone, Reason: "NotFound", Remark: err.Error()}
 	}
+	if run.Open() {
+		o.app.note("job/%s is not there yet; waiting for it", name)
+	}
 	return run, nil
 }
 

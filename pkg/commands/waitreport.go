@@ -31,6 +31,9 @@ func (r *waitReport) done(runs []*watch.Waited, err error, anyOne bool) error {
 	for _, w := range runs {
 		if w.Open() {
 			w.Decision.Result = watch.ResultTimeout
+			if err != nil && !errors.Is(err, errTimeout) {
+				w.Decision.Result = watch.ResultCut
+			}
 		}
 		codes = append(codes, codeOf(w.Decision.Result))
 	}
@@ -51,19 +54,31 @@ func (r *waitReport) done(runs []*watch.Waited, err error, anyOne bool) error {
 		if text := message(err); text != "" {
 			fmt.Fprintln(r.app.Err, "error:", text)
 		}
+		r.goOn(runs)
 	}
 	fmt.Fprintln(r.app.Err, r.summary(runs, code, err))
+	r.app.summed = true
 	if code == CodeOK {
 		return nil
 	}
 	return &codeError{Code: code}
 }
 
+// goOn says how to go on with runs that were left alone when waiting was cut off.
+func (r *waitReport) goOn(runs []*watch.Waited) {
+	for _, w := range runs {
+		if w.Decision.Result == watch.ResultCut && w.Job != nil {
+			r.app.note("job/%s is left as it is. Go on: kubectl work wait %s -n %s; end it: kubectl work delete %s -n %s",
+				w.Name, w.Name, r.namespace, w.Name, r.namespace)
+		}
+	}
+}
+
 // settled are the codes of the runs that had a result before an error ended the wait.
 func settled(runs []*watch.Waited) []Code {
 	var codes []Code
 	for _, w := range runs {
-		if w.Decision.Result != watch.ResultTimeout {
+		if w.Decision.Result != watch.ResultCut {
 			codes = append(codes, codeOf(w.Decision.Result))
 		}
 	}
@@ -142,9 +157,12 @@ func (r *waitReport) summary(runs []*watch.Waited, code Code, err error) string 
 		if codeOf(w.Decision.Result) != code && err == nil {
 			continue
 		}
-		outcome := string(w.Verdict.Outcome)
-		if outcome == "" {
-			outcome = string(w.Decision.Result)
+		if err != nil && w.Decision.Result != watch.ResultCut {
+			continue
+		}
+		outcome := or(string(w.Verdict.Outcome), string(w.Decision.Result))
+		if err != nil {
+			outcome = or(string(w.Verdict.Outcome), reasonOf(err, ""))
 		}
 		reason := w.Decision.Reason
 		if reason == "" {

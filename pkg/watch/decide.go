@@ -41,7 +41,8 @@ const (
 	ResultStuck   Result = "Stuck"   // the grace of a finding is over
 	ResultHeld    Result = "Held"
 	ResultTimeout Result = "Timeout"
-	ResultMissed  Result = "Missed" // finished without reaching the goal
+	ResultMissed  Result = "Missed"     // finished without reaching the goal
+	ResultCut     Result = "Unfinished" // waiting was cut off: an interrupt, a lost connection; the last known state is told
 )
 
 // WaitOptions say what counts as the end of waiting.

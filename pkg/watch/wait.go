@@ -79,7 +79,7 @@ func (w *Waiter) Wait(ctx context.Context, scope cluster.Scope, runs []*Waited) 
 		}
 		select {
 		case <-ctx.Done():
-			return context.Cause(ctx)
+			return l.ended(ctx)
 		case <-changed:
 		case <-recall.C:
 		case <-beat.C:
@@ -121,7 +121,7 @@ func (l *waiting) over() bool {
 func (l *waiting) look(ctx context.Context) time.Duration {
 	next := time.Second * 5
 	if !l.observer.Synced() {
-		return next
+		return time.Second
 	}
 	l.looked = true
 	seen := l.observer.Runs()
@@ -250,6 +250,16 @@ func (l *waiting) eventsOf(ctx context.Context, seen cluster.Observed) []corev1.
 	}
 	l.events[job.UID] = eventCache{at: now, events: events}
 	return events
+}
+
+// ended is why waiting ended from outside. A time limit that is over while the server does not answer is a lost contact:
+// nobody knows that the run is still going.
+func (l *waiting) ended(ctx context.Context) error {
+	c := l.observer.Contact()
+	if c.Err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return &cluster.UnreachableError{Host: l.Client.Host, For: l.Client.Local().Sub(c.Since), Err: c.Err}
+	}
+	return context.Cause(ctx)
 }
 
 // contact gives up when the server does not answer for too long, or refuses.
