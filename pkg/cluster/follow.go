@@ -201,7 +201,7 @@ func (s *stream) read(ctx context.Context, follow bool) error {
 	if err != nil {
 		return err
 	}
-	defer body.Close()
+	defer body.Close() //nolint:errcheck // read only
 	idle := time.AfterFunc(silence, cancel)
 	defer idle.Stop()
 	ended := make(chan struct{})

@@ -61,7 +61,7 @@ func (c *Client) ReadLog(ctx context.Context, namespace, pod, container string, 
 	if err != nil {
 		return err
 	}
-	defer body.Close()
+	defer body.Close() //nolint:errcheck // read only
 	var first *LogLine
 	err = readLines(body, func(l LogLine) {
 		if first == nil && l.Time.IsZero() && runtimeMessage.MatchString(l.Text) {

@@ -19,36 +19,29 @@ import (
 
 // listWatch is what client-go's Reflector needs. plain asks for a list before the watch instead of a streamed one.
 type listWatch struct {
-	list  func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error)
-	watch func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error)
+	*cache.ListWatch
 	plain bool
-	pace  flowcontrol.RateLimiter
 }
 
-// newPace bounds how often a Reflector asks: some answers (an expired version inside a streamed list) make it ask again
-// at once, without end. A burst is normal after a restart of the server.
-func newPace() flowcontrol.RateLimiter { return flowcontrol.NewTokenBucketRateLimiter(1, 8) }
-
-func (l listWatch) ListWithContext(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-	if err := l.pace.Wait(ctx); err != nil {
-		return nil, err
-	}
-	return l.list(ctx, o)
-}
-
-func (l listWatch) WatchWithContext(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-	if err := l.pace.Wait(ctx); err != nil {
-		return nil, err
-	}
-	return l.watch(ctx, o)
-}
-
-func (l listWatch) List(o metav1.ListOptions) (runtime.Object, error) {
-	return l.list(context.TODO(), o)
-}
-
-func (l listWatch) Watch(o metav1.ListOptions) (watch.Interface, error) {
-	return l.watch(context.TODO(), o)
+// newListWatch bounds how often a Reflector asks: some answers (an expired version inside a streamed list) make it ask
+// again at once, without end. A burst is normal after a restart of the server.
+func newListWatch(plain bool, list cache.ListWithContextFunc, watches cache.WatchFuncWithContext) listWatch {
+	const perSecond, burst = 1, 8
+	pace := flowcontrol.NewTokenBucketRateLimiter(perSecond, burst)
+	return listWatch{plain: plain, ListWatch: &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			if err := pace.Wait(ctx); err != nil {
+				return nil, err
+			}
+			return list(ctx, o)
+		},
+		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			if err := pace.Wait(ctx); err != nil {
+				return nil, err
+			}
+			return watches(ctx, o)
+		},
+	}}
 }
 
 // IsWatchListSemanticsUnSupported is asked by the Reflector (k8s.io/client-go/util/watchlist).
@@ -75,9 +68,8 @@ func (o *Observer) watchJobs(ctx context.Context, seed *batchv1.Job) {
 		}
 		return options
 	}
-	l := listWatch{
-		plain: seed != nil, pace: newPace(),
-		list: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+	l := newListWatch(seed != nil,
+		func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 			if first := seed; first != nil {
 				seed = nil
 				return &batchv1.JobList{ListMeta: metav1.ListMeta{ResourceVersion: first.ResourceVersion}, Items: []batchv1.Job{*first}}, nil
@@ -86,14 +78,13 @@ func (o *Observer) watchJobs(ctx context.Context, seed *batchv1.Job) {
 			o.report("jobs", o.denied(ctx, "list", err))
 			return list, err
 		},
-		watch: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+		func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
 			w, err := jobs.Watch(ctx, narrow(options))
 			if !apierrors.IsResourceExpired(err) && !apierrors.IsGone(err) { // the Reflector lists again by itself
 				o.report("jobs", o.denied(ctx, "watch", err))
 			}
 			return w, err
-		},
-	}
+		})
 	for ctx.Err() == nil {
 		watching, cancel := context.WithCancel(ctx)
 		o.mu.Lock()
@@ -130,19 +121,17 @@ func (o *Observer) watchPods(ctx context.Context, selector string) {
 			o.report("pods", err)
 		}
 	}
-	l := listWatch{
-		pace: newPace(),
-		list: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+	l := newListWatch(false,
+		func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 			list, err := pods.List(ctx, narrow(options))
 			judge(err)
 			return list, err
 		},
-		watch: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+		func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
 			w, err := pods.Watch(ctx, narrow(options))
 			judge(err)
 			return w, err
-		},
-	}
+		})
 	reflect(watching, l, &corev1.Pod{}, &podStore{o: o})
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/printers"
 
@@ -29,7 +28,7 @@ type app struct {
 const retryForWait = 5 * time.Minute
 
 // client connects to the cluster of the flags. It sends nothing yet.
-func (a *app) client(cmd *cobra.Command) (*cluster.Client, error) {
+func (a *app) client() (*cluster.Client, error) {
 	return cluster.New(cluster.Options{
 		Getter: a.config, UserAgent: "kubectl-work/" + version, Now: a.Now, Crash: a.crash,
 		RetryFor: a.retryFor,

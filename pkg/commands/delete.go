@@ -127,7 +127,7 @@ func runDelete(ctx context.Context, o *deleteOptions) error {
 		ctx, cancel = context.WithTimeoutCause(ctx, o.timeout, errTimeout)
 		defer cancel()
 	}
-	client, err := o.app.client(o.cmd)
+	client, err := o.app.client()
 	if err != nil {
 		return err
 	}

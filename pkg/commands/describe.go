@@ -69,7 +69,7 @@ func runDescribe(ctx context.Context, o *describeOptions) error {
 	if err != nil {
 		return err
 	}
-	client, err := o.app.client(o.cmd)
+	client, err := o.app.client()
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func (o *describeOptions) print(snapshots []status.Snapshot) error {
 			fmt.Fprintln(o.app.Out, render.NameLine(s.Job.Name))
 		}
 		return nil
-	case formatText:
+	case formatText, formatWide:
 		for i, s := range snapshots {
 			if i > 0 {
 				fmt.Fprintln(o.app.Out)
@@ -143,6 +143,7 @@ func (o *describeOptions) print(snapshots []status.Snapshot) error {
 			}
 		}
 		return nil
+	case formatJSON, formatYAML:
 	}
 	out := render.Output{APIVersion: render.OutputVersion, Kind: "Description", Items: []render.Item{}}
 	for _, s := range snapshots {

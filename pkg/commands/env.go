@@ -85,11 +85,10 @@ func Main(ctx context.Context, args []string, env Env) (code int) {
 		}
 	}()
 	klog.SetLogger(logr.Discard())
-	root := newRootCommand(app)
+	root := newRootCommand(app) //nolint:contextcheck // commands are given their context when they run
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
-	var caught *panicError
-	if errors.As(context.Cause(ctx), &caught) {
+	if caught, ok := errors.AsType[*panicError](context.Cause(ctx)); ok {
 		err = caught
 	}
 	if err == nil {

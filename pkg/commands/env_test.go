@@ -49,8 +49,10 @@ func TestRefusals(t *testing.T) {
 		{[]string{"wait"}, []string{"NAME..., -l SELECTOR, -f FILE or --all"}},
 		{[]string{"wait", "a", "--all"}, []string{"in one way"}},
 		{[]string{"wait", "pod/a"}, []string{`"pod" is not a kind that this command knows`}},
-		{[]string{"wait", "a", "--on-hold=stop", "--fail-fast=maybe", "--timeout=-1s", "--grace=disk=1s"},
-			[]string{"--on-hold=stop: give wait or fail", "--fail-fast=maybe: give on or off", "--timeout -1s", "--grace disk=1s: the classes are"}},
+		{
+			[]string{"wait", "a", "--on-hold=stop", "--fail-fast=maybe", "--timeout=-1s", "--grace=disk=1s"},
+			[]string{"--on-hold=stop: give wait or fail", "--fail-fast=maybe: give on or off", "--timeout -1s", "--grace disk=1s: the classes are"},
+		},
 		{[]string{"wait", "a", "-o", "toml"}, []string{"-o toml is not a format of this command; give one of: json, yaml, name, jsonpath="}},
 		{[]string{"wait", "a", "-o", "jsonpath={.x"}, []string{"-o jsonpath={.x"}},
 		{[]string{"submit"}, []string{"-f is missing"}},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -42,10 +43,8 @@ func worstFirst() []Code {
 // worst is the code for several Works.
 func worst(codes []Code) Code {
 	for _, c := range worstFirst() {
-		for _, have := range codes {
-			if have == c {
-				return c
-			}
+		if slices.Contains(codes, c) {
+			return c
 		}
 	}
 	return CodeOK
@@ -106,8 +105,7 @@ func message(err error) string {
 	if errors.As(err, &coded) && coded.Err == nil {
 		return ""
 	}
-	var problems mapping.Problems
-	if errors.As(err, &problems) {
+	if problems, ok := errors.AsType[mapping.Problems](err); ok {
 		return problems.Error()
 	}
 	return err.Error()

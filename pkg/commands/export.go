@@ -82,7 +82,7 @@ func runExport(ctx context.Context, o *exportOptions) error {
 	if err != nil {
 		return err
 	}
-	client, err := o.app.client(o.cmd)
+	client, err := o.app.client()
 	if err != nil {
 		return err
 	}

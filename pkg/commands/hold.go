@@ -101,7 +101,7 @@ func runHold(ctx context.Context, o *holdOptions) error {
 	if err != nil {
 		return err
 	}
-	client, err := o.app.client(o.cmd)
+	client, err := o.app.client()
 	if err != nil {
 		return err
 	}

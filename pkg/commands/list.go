@@ -130,7 +130,7 @@ func runList(ctx context.Context, o *listOptions) error {
 	if err != nil {
 		return err
 	}
-	client, err := o.app.client(o.cmd)
+	client, err := o.app.client()
 	if err != nil {
 		return o.failed(err)
 	}

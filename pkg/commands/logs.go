@@ -142,7 +142,7 @@ func runLogs(ctx context.Context, o *logsOptions) error {
 	if err != nil {
 		return err
 	}
-	client, err := o.app.client(o.cmd)
+	client, err := o.app.client()
 	if err != nil {
 		return err
 	}
@@ -222,8 +222,7 @@ func (o *logsOptions) printAll(ctx context.Context, c *cluster.Client, s status.
 func codesOf(errs []error) []Code {
 	var codes []Code
 	for _, err := range errs {
-		var gone *cluster.LogsGoneError
-		if errors.As(err, &gone) {
+		if _, ok := errors.AsType[*cluster.LogsGoneError](err); ok {
 			codes = append(codes, CodeGone)
 			continue
 		}

@@ -110,7 +110,7 @@ func runSubmit(ctx context.Context, o *submitOptions) error {
 	if err != nil {
 		return o.refused(report, err)
 	}
-	client, err := o.app.client(o.cmd)
+	client, err := o.app.client()
 	if err != nil && o.dryRun != "client" { // a dry run of the client's own needs no cluster
 		return o.refused(report, err)
 	}
@@ -124,10 +124,10 @@ func runSubmit(ctx context.Context, o *submitOptions) error {
 		s.user = client.User(ctx)
 	}
 	results := s.all(ctx, documents)
-	if err := o.tell(results); err != nil {
-		return o.refused(report, err)
-	}
 	code, err := summarize(results)
+	if printErr := o.tell(results, code, err != nil); printErr != nil {
+		return o.refused(report, printErr)
+	}
 	switch {
 	case err != nil:
 		return o.refused(report, &codeError{Code: code, Err: err})
@@ -151,7 +151,7 @@ func (o *submitOptions) refused(report *waitReport, err error) error {
 }
 
 // tell prints what became of each document. With --wait stdout belongs to the result, so it is told on stderr.
-func (o *submitOptions) tell(results []submitted) error {
+func (o *submitOptions) tell(results []submitted, code Code, failed bool) error {
 	var items []render.Item
 	var jobs []*batchv1.Job
 	for _, r := range results {
@@ -177,9 +177,8 @@ func (o *submitOptions) tell(results []submitted) error {
 	case o.dryRun != "none":
 		return printJobs(o.app.Out, o.output, jobs)
 	}
-	code, err := summarize(results)
-	if err != nil {
-		return nil // the report of the error has the object
+	if failed { // the report of the error has the object
+		return nil
 	}
 	return printObject(o.app.Out, o.output, render.Output{APIVersion: render.OutputVersion, Kind: "SubmitResult", Code: int(code), Items: items})
 }

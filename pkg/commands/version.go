@@ -90,7 +90,7 @@ func runVersion(ctx context.Context, o *versionOptions) error {
 }
 
 func (o *versionOptions) serverVersion(ctx context.Context) (*render.ServerVersion, error) {
-	client, err := o.app.client(o.cmd)
+	client, err := o.app.client()
 	if err != nil {
 		return nil, err
 	}

@@ -126,7 +126,7 @@ func runWait(ctx context.Context, o *waitOptions) error {
 	}
 	ctx, cancel := o.wait.deadline(ctx)
 	defer cancel()
-	client, err := o.app.client(o.cmd)
+	client, err := o.app.client()
 	if err != nil {
 		return report.refused(err)
 	}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/kubectl-work/kubectl-work/pkg/render"
 	"github.com/kubectl-work/kubectl-work/pkg/watch"
@@ -86,17 +88,12 @@ func settled(runs []*watch.Waited) []Code {
 }
 
 func contains(codes []Code, code Code) bool {
-	for _, c := range codes {
-		if c == code {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(codes, code)
 }
 
 func (r *waitReport) print(runs []*watch.Waited, code Code, err error) error {
 	switch r.output {
-	case formatText:
+	case formatText, formatWide:
 		r.text(runs)
 		return nil
 	case formatName:
@@ -106,6 +103,7 @@ func (r *waitReport) print(runs []*watch.Waited, code Code, err error) error {
 			}
 		}
 		return nil
+	case formatJSON, formatYAML:
 	}
 	return printObject(r.app.Out, r.output, r.object(runs, code, err))
 }
@@ -152,7 +150,8 @@ func (r *waitReport) object(runs []*watch.Waited, code Code, err error) render.O
 
 // summary is the last line on stderr: code, outcome, reason, and which run gave the code.
 func (r *waitReport) summary(runs []*watch.Waited, code Code, err error) string {
-	text := fmt.Sprintf("kubectl-work: code=%d", code)
+	var text strings.Builder
+	fmt.Fprintf(&text, "kubectl-work: code=%d", code)
 	for _, w := range runs {
 		if codeOf(w.Decision.Result) != code && err == nil {
 			continue
@@ -168,13 +167,13 @@ func (r *waitReport) summary(runs []*watch.Waited, code Code, err error) string 
 		if reason == "" {
 			reason = w.Verdict.Reason
 		}
-		text += fmt.Sprintf(" outcome=%s reason=%s job=%s/%s", or(outcome, "Unknown"), or(reasonOf(err, reason), "None"), r.namespace, w.Name)
+		fmt.Fprintf(&text, " outcome=%s reason=%s job=%s/%s", or(outcome, "Unknown"), or(reasonOf(err, reason), "None"), r.namespace, w.Name)
 		if len(runs) > 1 {
-			text += fmt.Sprintf(" jobs=%d", len(runs))
+			fmt.Fprintf(&text, " jobs=%d", len(runs))
 		}
-		return text
+		return text.String()
 	}
-	return text + fmt.Sprintf(" outcome=Unknown reason=%s", or(reasonOf(err, ""), "None"))
+	return text.String() + fmt.Sprintf(" outcome=Unknown reason=%s", or(reasonOf(err, ""), "None"))
 }
 
 // reasonOf names an error in a word; without one it is the run's own reason.
@@ -186,19 +185,11 @@ func reasonOf(err error, own string) string {
 	case errors.As(err, &interrupt):
 		return "Interrupted"
 	}
-	switch exitCode(err) {
-	case CodeAccess:
-		return "AccessDenied"
-	case CodeUnreachable:
-		return "Unreachable"
-	case CodeGone:
-		return "NotFound"
-	case CodeTimeout:
-		return "Timeout"
-	case CodeInternal:
-		return "Internal"
+	words := map[Code]string{
+		CodeAccess: "AccessDenied", CodeUnreachable: "Unreachable", CodeGone: "NotFound", CodeTimeout: "Timeout", CodeInternal: "Internal",
+		CodePartial: "PartlyApplied",
 	}
-	return "Refused"
+	return or(words[exitCode(err)], "Refused")
 }
 
 func or(text, otherwise string) string {

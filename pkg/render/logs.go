@@ -5,6 +5,7 @@ import (
 	"hash/fnv"
 	"io"
 	"regexp"
+	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -69,16 +70,16 @@ var colourSequence = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
 // keepColours strips everything that steers a terminal but the setting of colours.
 func keepColours(text string) string {
-	var out string
+	var out strings.Builder
 	last := 0
 	coloured := false
 	for _, at := range colourSequence.FindAllStringIndex(text, -1) {
-		out += clean(text[last:at[0]], true) + text[at[0]:at[1]]
+		out.WriteString(clean(text[last:at[0]], true) + text[at[0]:at[1]])
 		last, coloured = at[1], true
 	}
-	out += clean(text[last:], true)
+	out.WriteString(clean(text[last:], true))
 	if coloured {
-		out += "\x1b[0m"
+		out.WriteString("\x1b[0m")
 	}
-	return out
+	return out.String()
 }

@@ -34,12 +34,6 @@ func containersOf(pod *corev1.Pod) []container {
 	return all
 }
 
-// sidecar tells whether c is a native sidecar: an init container that restarts always and never keeps a Pod alive
-// (https://kubernetes.io/docs/concepts/workloads/pods/sidecar-containers/).
-func (c container) sidecar() bool {
-	return c.init && c.spec.RestartPolicy != nil && *c.spec.RestartPolicy == corev1.ContainerRestartPolicyAlways
-}
-
 // ended is the last recorded end of c: the current state, or the one before it.
 func (c container) ended() *corev1.ContainerStateTerminated {
 	if t := c.status.State.Terminated; t != nil {

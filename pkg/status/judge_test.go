@@ -15,12 +15,10 @@ import (
 
 var at = time.Date(2026, 12, 1, 12, 0, 0, 0, time.UTC)
 
-func ptr[T any](v T) *T { return &v }
-
 func job(change ...func(*batchv1.Job)) *batchv1.Job {
 	j := &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{Name: "etl", UID: "u1", CreationTimestamp: metav1.NewTime(at.Add(-time.Minute))},
-		Spec:       batchv1.JobSpec{Completions: ptr(int32(1)), Parallelism: ptr(int32(1)), BackoffLimit: ptr(int32(0))},
+		Spec:       batchv1.JobSpec{Completions: new(int32(1)), Parallelism: new(int32(1)), BackoffLimit: new(int32(0))},
 	}
 	for _, c := range change {
 		c(j)
@@ -34,17 +32,17 @@ func condition(t batchv1.JobConditionType, s corev1.ConditionStatus) func(*batch
 	}
 }
 
-func suspend(j *batchv1.Job) { j.Spec.Suspend = ptr(true) }
+func suspend(j *batchv1.Job) { j.Spec.Suspend = new(true) }
 func active(j *batchv1.Job)  { j.Status.Active = 1 }
 func failed(j *batchv1.Job)  { j.Status.Failed = 1 }
 func deleting(j *batchv1.Job) {
-	j.DeletionTimestamp = ptr(metav1.NewTime(at))
+	j.DeletionTimestamp = new(metav1.NewTime(at))
 }
 
-func pod(phase corev1.PodPhase, owner string) *corev1.Pod {
+func pod(phase corev1.PodPhase) *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
-			Name: "etl-x", OwnerReferences: []metav1.OwnerReference{{Kind: "Job", Name: "etl", UID: "u1", Controller: ptr(true)}},
+			Name: "etl-x", OwnerReferences: []metav1.OwnerReference{{Kind: "Job", Name: "etl", UID: "u1", Controller: new(true)}},
 		},
 		Status: corev1.PodStatus{Phase: phase},
 	}
@@ -64,12 +62,12 @@ func TestPhaseOrder(t *testing.T) {
 		{"deletion beats suspension", job(deleting, suspend), nil, status.PhaseTerminating},
 		{"a decision beats suspension", job(condition(batchv1.JobFailureTarget, "True"), suspend), nil, status.PhaseTerminating},
 		{"a decision of status False is none", job(condition(batchv1.JobFailureTarget, "False"), active), nil, status.PhaseInitializing},
-		{"suspension beats Pods that still run", job(suspend, active), []*corev1.Pod{pod(corev1.PodRunning, "u1")}, status.PhasePaused},
-		{"parallelism 0 beats Pods that still run", job(func(j *batchv1.Job) { j.Spec.Parallelism = ptr(int32(0)) }), []*corev1.Pod{pod(corev1.PodRunning, "u1")}, status.PhasePaused},
-		{"a running Pod", job(active), []*corev1.Pod{pod(corev1.PodRunning, "u1")}, status.PhaseRunning},
+		{"suspension beats Pods that still run", job(suspend, active), []*corev1.Pod{pod(corev1.PodRunning)}, status.PhasePaused},
+		{"parallelism 0 beats Pods that still run", job(func(j *batchv1.Job) { j.Spec.Parallelism = new(int32(0)) }), []*corev1.Pod{pod(corev1.PodRunning)}, status.PhasePaused},
+		{"a running Pod", job(active), []*corev1.Pod{pod(corev1.PodRunning)}, status.PhaseRunning},
 		{"something counted, nothing alive", job(failed), nil, status.PhaseRunning},
 		{"active only", job(active), nil, status.PhaseInitializing},
-		{"a finished Pod that is not counted yet", job(), []*corev1.Pod{pod(corev1.PodFailed, "u1")}, status.PhasePending},
+		{"a finished Pod that is not counted yet", job(), []*corev1.Pod{pod(corev1.PodFailed)}, status.PhasePending},
 		{"nothing", job(), nil, status.PhasePending},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -81,14 +79,14 @@ func TestPhaseOrder(t *testing.T) {
 
 func TestPodsOfOthersDoNotCount(t *testing.T) {
 	t.Parallel()
-	other := pod(corev1.PodRunning, "")
+	other := pod(corev1.PodRunning)
 	other.OwnerReferences[0].UID = "someone-else"
 	require.Equal(t, status.PhasePending, status.Of(status.Snapshot{Job: job(), Pods: []*corev1.Pod{other}, At: at}).Phase)
 }
 
 func TestWithoutPodsInSightTheJobsOwnCountsDecide(t *testing.T) {
 	t.Parallel()
-	running := job(active, func(j *batchv1.Job) { j.Status.Ready = ptr(int32(1)) })
+	running := job(active, func(j *batchv1.Job) { j.Status.Ready = new(int32(1)) })
 	got := status.Of(status.Snapshot{Job: running, PodsHidden: true, At: at})
 	require.Equal(t, status.PhaseRunning, got.Phase)
 	require.True(t, got.Partial)
@@ -116,7 +114,7 @@ func TestUnreadableHoldsAreReported(t *testing.T) {
 // The node lost track of the container: 137 then means nothing, least of all memory (kubernetes/kubernetes#122932).
 func TestUnknownContainerStatusIsNotOutOfMemory(t *testing.T) {
 	t.Parallel()
-	lost := pod(corev1.PodFailed, "u1")
+	lost := pod(corev1.PodFailed)
 	lost.Spec.Containers = []corev1.Container{{Name: "main"}}
 	lost.Status.ContainerStatuses = []corev1.ContainerStatus{{
 		Name: "main", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "ContainerStatusUnknown"}},

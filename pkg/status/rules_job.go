@@ -182,7 +182,7 @@ func reason(text string) string {
 // suspendManager is the field manager that owns spec.suspend, "" when managedFields do not tell.
 func suspendManager(job *batchv1.Job) string {
 	for _, entry := range job.ManagedFields {
-		if entry.FieldsV1 != nil && entry.Subresource == "" && strings.Contains(string(entry.FieldsV1.Raw), `"f:suspend":{}`) {
+		if entry.FieldsV1 != nil && entry.Subresource == "" && strings.Contains(entry.FieldsV1.GetRawString(), `"f:suspend":{}`) {
 			return entry.Manager
 		}
 	}

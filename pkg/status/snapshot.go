@@ -74,7 +74,7 @@ func (v view) condition(t batchv1.JobConditionType) *batchv1.JobCondition {
 
 // live are the Pods that have not ended.
 func (v view) live() []*corev1.Pod {
-	return slices.DeleteFunc(slices.Clone(v.pods), func(p *corev1.Pod) bool { return Terminal(p) })
+	return slices.DeleteFunc(slices.Clone(v.pods), Terminal)
 }
 
 // Terminal tells whether a Pod has ended: it will never run again.

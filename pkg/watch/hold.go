@@ -111,7 +111,7 @@ func managedElsewhere(job *batchv1.Job) bool {
 // applyOwner is the manager whose server-side apply set spec.suspend, "" without one.
 func applyOwner(job *batchv1.Job) string {
 	for _, entry := range job.ManagedFields {
-		if entry.Operation == metav1.ManagedFieldsOperationApply && entry.FieldsV1 != nil && strings.Contains(string(entry.FieldsV1.Raw), `"f:suspend":{}`) {
+		if entry.Operation == metav1.ManagedFieldsOperationApply && entry.FieldsV1 != nil && strings.Contains(entry.FieldsV1.GetRawString(), `"f:suspend":{}`) {
 			return entry.Manager
 		}
 	}

@@ -13,12 +13,10 @@ import (
 	"github.com/kubectl-work/kubectl-work/pkg/watch"
 )
 
-func ptr[T any](v T) *T { return &v }
-
 func held(change ...func(*batchv1.Job)) *batchv1.Job {
 	j := &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{Name: "etl", UID: "u1", ResourceVersion: "7"},
-		Spec:       batchv1.JobSpec{Completions: ptr(int32(1)), Parallelism: ptr(int32(1))},
+		Spec:       batchv1.JobSpec{Completions: new(int32(1)), Parallelism: new(int32(1))},
 	}
 	for _, c := range change {
 		c(j)
@@ -26,20 +24,21 @@ func held(change ...func(*batchv1.Job)) *batchv1.Job {
 	return j
 }
 
-func suspended(j *batchv1.Job) { j.Spec.Suspend = ptr(true) }
+func suspended(j *batchv1.Job) { j.Spec.Suspend = new(true) }
 func pausedByUs(j *batchv1.Job) {
 	j.Annotations = map[string]string{work.AnnotationHolds: `[{"type":"Paused","since":"2026-12-01T11:00:00Z"}]`}
 }
 func queued(j *batchv1.Job)    { j.Labels = map[string]string{work.LabelKueueQueue: "team-a"} }
-func elsewhere(j *batchv1.Job) { j.Spec.ManagedBy = ptr("example.com/other") }
+func elsewhere(j *batchv1.Job) { j.Spec.ManagedBy = new("example.com/other") }
 func workQueue(j *batchv1.Job) { j.Spec.Completions, j.Status.Succeeded = nil, 1 }
 func unreadable(j *batchv1.Job) {
 	j.Annotations = map[string]string{work.AnnotationHolds: "{"}
 }
+
 func complete(j *batchv1.Job) {
 	j.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: "True"}}
 }
-func noParallelism(j *batchv1.Job) { j.Spec.Parallelism = ptr(int32(0)) }
+func noParallelism(j *batchv1.Job) { j.Spec.Parallelism = new(int32(0)) }
 
 func decidePause(j *batchv1.Job, force bool) watch.HoldDecision {
 	return watch.DecidePause(j, status.Of(status.Snapshot{Job: j, At: at}), watch.HoldRequest{By: "ann", Reason: "late", Force: force, Now: at})
