@@ -1,7 +1,7 @@
 // Package render turns verdicts, lists and timelines into text and JSON.
 //
 // It owns every word of a screen and the versioned JSON of -o json. It never fetches, judges or reads a clock: what it
-// draws and the moment it draws for are arguments. Text of the cluster passes Line or Block, so that nothing a Pod
+// draws and the moment it draws for are arguments. Text of the cluster passes Line, so that nothing a Pod
 // printed can steer a terminal.
 //
 // The JSON contract: one object {apiVersion: kubectl-work.dev/output/v1, kind, code, outcome, items[]}. Fields are added,
@@ -21,9 +21,6 @@ import (
 func Line(text string) string {
 	return strings.TrimRightFunc(clean(text, false), unicode.IsSpace)
 }
-
-// Block is Line for text of several lines: line breaks and tabs stay.
-func Block(text string) string { return clean(text, true) }
 
 func clean(text string, multiline bool) string {
 	var out strings.Builder

@@ -136,3 +136,15 @@ func TestEventTimesOfBothForms(t *testing.T) {
 	require.Equal(t, at, status.EventTime(&bare))
 	require.EqualValues(t, 1, status.EventCount(&bare))
 }
+
+// Rule ids are an interface: people look them up and scripts match them.
+func TestRuleIDs(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, id := range status.RuleIDs() {
+		require.Regexp(t, `^[a-z]+(-[a-z]+)*$`, id)
+		require.False(t, seen[id], "%s names two rules", id)
+		seen[id] = true
+	}
+	require.NotEmpty(t, seen)
+}

@@ -81,15 +81,6 @@ func New(target *rest.Config) (*Proxy, error) {
 	return p, nil
 }
 
-// FromKubeconfig starts a proxy in front of the current context of the kubeconfig at path.
-func FromKubeconfig(path string) (*Proxy, error) {
-	cfg, err := clientcmd.BuildConfigFromFlags("", path)
-	if err != nil {
-		return nil, fmt.Errorf("fault proxy: %w", err)
-	}
-	return New(cfg)
-}
-
 // Close stops the proxy and cuts what is still open.
 func (p *Proxy) Close() error {
 	p.listener.shutdown()
