@@ -20,11 +20,11 @@ func TestReadme(t *testing.T) {
 	data, err := os.ReadFile("../../README.md")
 	require.NoError(t, err)
 	quick, gating := section(t, string(data), "Quick start on your own cluster"), section(t, string(data), "Gating CI")
-	work := strings.ReplaceAll(block(t, quick, "yaml", 0), "image: busybox", "image: busybox:local")
-	name, run, submitID := githubStep(t, block(t, gating, "yaml", 0))
+	work := strings.ReplaceAll(block(t, quick, "yaml"), "image: busybox", "image: busybox:local")
+	name, run, submitID := githubStep(t, block(t, gating, "yaml"))
 	scripts := map[string]string{
-		"readme-quick-start": block(t, quick, "sh", 0),
-		"readme-shell-gate":  block(t, gating, "sh", 0),
+		"readme-quick-start": block(t, quick, "sh"),
+		"readme-shell-gate":  block(t, gating, "sh"),
 		"readme-github-gate": "# " + name + "\n" + run,
 	}
 	var files []string
@@ -60,12 +60,12 @@ func section(t *testing.T, page, title string) string {
 	return text
 }
 
-// block is the n-th fenced block of a language in a section.
-func block(t *testing.T, text, language string, n int) string {
+// block is the first fenced block of a language in a section.
+func block(t *testing.T, text, language string) string {
 	t.Helper()
 	blocks := regexp.MustCompile("(?s)\n```"+language+"\n(.*?)```\n").FindAllStringSubmatch(text, -1)
-	require.Greater(t, len(blocks), n, "no %s block", language)
-	return blocks[n][1]
+	require.NotEmpty(t, blocks, "no %s block", language)
+	return blocks[0][1]
 }
 
 // githubStep is the last step of a workflow: its name, what it runs, and the submit id with the expressions filled in.
