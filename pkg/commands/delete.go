@@ -18,7 +18,6 @@ import (
 
 type deleteOptions struct {
 	app      *app
-	cmd      *cobra.Command
 	names    []string
 	selector string
 	files    []string
@@ -60,7 +59,7 @@ func newDeleteCommand(a *app, run func(context.Context, *deleteOptions) error) *
 			kubectl work delete etl --cascade=orphan`),
 		ValidArgsFunction: a.completeJobs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.cmd, o.names, o.limited = cmd, args, cmd.Flags().Changed("timeout")
+			o.names, o.limited = args, cmd.Flags().Changed("timeout")
 			if run != nil {
 				return run(cmd.Context(), o)
 			}

@@ -17,7 +17,6 @@ import (
 
 type describeOptions struct {
 	app      *app
-	cmd      *cobra.Command
 	names    []string
 	selector string
 	output   format
@@ -42,7 +41,7 @@ func newDescribeCommand(a *app, run func(context.Context, *describeOptions) erro
 			kubectl work describe etl -o jsonpath='{.items[0].verdict.reason}'`),
 		ValidArgsFunction: a.completeJobs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.cmd, o.names = cmd, args
+			o.names = args
 			if run != nil {
 				return run(cmd.Context(), o)
 			}
@@ -65,15 +64,7 @@ func runDescribe(ctx context.Context, o *describeOptions) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
-	names, err := jobNames(o.names)
-	if err != nil {
-		return err
-	}
-	client, err := o.app.client()
-	if err != nil {
-		return err
-	}
-	jobs, err := selectJobs(ctx, client, names, o.selector)
+	client, jobs, err := o.app.selected(ctx, o.names, o.selector)
 	if err != nil {
 		return err
 	}

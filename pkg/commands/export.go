@@ -15,7 +15,6 @@ import (
 
 type exportOptions struct {
 	app      *app
-	cmd      *cobra.Command
 	names    []string
 	selector string
 	kind     string
@@ -51,7 +50,7 @@ func newExportCommand(a *app, run func(context.Context, *exportOptions) error) *
 			kubectl work export etl --kind job`),
 		ValidArgsFunction: a.completeJobs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.cmd, o.names = cmd, args
+			o.names = args
 			if run != nil {
 				return run(cmd.Context(), o)
 			}
@@ -78,15 +77,7 @@ func runExport(ctx context.Context, o *exportOptions) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
-	names, err := jobNames(o.names)
-	if err != nil {
-		return err
-	}
-	client, err := o.app.client()
-	if err != nil {
-		return err
-	}
-	jobs, err := selectJobs(ctx, client, names, o.selector)
+	_, jobs, err := o.app.selected(ctx, o.names, o.selector)
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,6 @@ import (
 // holdOptions are those of pause and of resume.
 type holdOptions struct {
 	app      *app
-	cmd      *cobra.Command
 	decide   func(*batchv1.Job, status.Verdict, watch.HoldRequest) watch.HoldDecision
 	names    []string
 	selector string
@@ -74,7 +73,7 @@ func (o *holdOptions) finish(cmd *cobra.Command, run func(context.Context, *hold
 	cmd.Flags().Lookup("dry-run").NoOptDefVal = "client"
 	cmd.Flags().StringVarP((*string)(&o.output), "output", "o", "", "Form of the answer: name")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		o.cmd, o.names = cmd, args
+		o.names = args
 		if run != nil {
 			return run(cmd.Context(), o)
 		}
@@ -97,15 +96,7 @@ func runHold(ctx context.Context, o *holdOptions) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
-	names, err := jobNames(o.names)
-	if err != nil {
-		return err
-	}
-	client, err := o.app.client()
-	if err != nil {
-		return err
-	}
-	jobs, err := selectJobs(ctx, client, names, o.selector)
+	client, jobs, err := o.app.selected(ctx, o.names, o.selector)
 	if err != nil {
 		return err
 	}
@@ -192,38 +183,4 @@ func pause(ctx context.Context, d time.Duration) error {
 	case <-timer.C:
 		return nil
 	}
-}
-
-// selectJobs resolves names, or a label selector, to Jobs. All names that are not there are told at once.
-func selectJobs(ctx context.Context, c *cluster.Client, names []string, selector string) ([]*batchv1.Job, error) {
-	var jobs []*batchv1.Job
-	if len(names) == 0 {
-		list, err := c.Jobs(ctx, c.Namespace, selector)
-		if err != nil {
-			return nil, err
-		}
-		if len(list) == 0 {
-			return nil, &codeError{Code: CodeGone, Err: fmt.Errorf("no Job with labels %q in namespace %s", selector, c.Namespace)}
-		}
-		for i := range list {
-			jobs = append(jobs, &list[i])
-		}
-		return jobs, nil
-	}
-	var errs []error
-	for _, name := range names {
-		job, err := findJob(ctx, c, c.Namespace, name)
-		switch {
-		case err == nil:
-			jobs = append(jobs, job)
-		case exitCode(err) == CodeGone:
-			errs = append(errs, err)
-		default:
-			return nil, err
-		}
-	}
-	if len(errs) > 0 {
-		return nil, &codeError{Code: CodeGone, Err: errors.Join(errs...)}
-	}
-	return jobs, nil
 }

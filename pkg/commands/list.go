@@ -19,7 +19,6 @@ import (
 
 type listOptions struct {
 	app       *app
-	cmd       *cobra.Command
 	names     []string
 	all       bool // namespaces
 	selector  string
@@ -56,7 +55,7 @@ func newListCommand(a *app, run func(context.Context, *listOptions) error) *cobr
 			kubectl work list --phase Running -o name`),
 		ValidArgsFunction: a.completeJobs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.cmd, o.names = cmd, args
+			o.names = args
 			if run != nil {
 				return run(cmd.Context(), o)
 			}

@@ -2,6 +2,8 @@ package commands
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -72,4 +74,52 @@ func newestRun(jobs []batchv1.Job, name string) *batchv1.Job {
 		}
 	}
 	return newest
+}
+
+// selected connects and resolves the arguments of a command that works on Jobs by name or by label selector.
+func (a *app) selected(ctx context.Context, args []string, selector string) (*cluster.Client, []*batchv1.Job, error) {
+	names, err := jobNames(args)
+	if err != nil {
+		return nil, nil, err
+	}
+	client, err := a.client()
+	if err != nil {
+		return nil, nil, err
+	}
+	jobs, err := selectJobs(ctx, client, names, selector)
+	return client, jobs, err
+}
+
+// selectJobs resolves names, or a label selector, to Jobs. All names that are not there are told at once.
+func selectJobs(ctx context.Context, c *cluster.Client, names []string, selector string) ([]*batchv1.Job, error) {
+	var jobs []*batchv1.Job
+	if len(names) == 0 {
+		list, err := c.Jobs(ctx, c.Namespace, selector)
+		if err != nil {
+			return nil, err
+		}
+		if len(list) == 0 {
+			return nil, &codeError{Code: CodeGone, Err: fmt.Errorf("no Job with labels %q in namespace %s", selector, c.Namespace)}
+		}
+		for i := range list {
+			jobs = append(jobs, &list[i])
+		}
+		return jobs, nil
+	}
+	var errs []error
+	for _, name := range names {
+		job, err := findJob(ctx, c, c.Namespace, name)
+		switch {
+		case err == nil:
+			jobs = append(jobs, job)
+		case exitCode(err) == CodeGone:
+			errs = append(errs, err)
+		default:
+			return nil, err
+		}
+	}
+	if len(errs) > 0 {
+		return nil, &codeError{Code: CodeGone, Err: errors.Join(errs...)}
+	}
+	return jobs, nil
 }

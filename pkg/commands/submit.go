@@ -17,7 +17,6 @@ import (
 
 type submitOptions struct {
 	app       *app
-	cmd       *cobra.Command
 	files     []string
 	dryRun    string
 	submitID  string
@@ -56,7 +55,6 @@ func newSubmitCommand(a *app, run func(context.Context, *submitOptions) error) *
 			kubectl work submit -f work.yaml --submit-id "$CI_PIPELINE_ID" --wait --logs`),
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			o.cmd = cmd
 			o.wait.limited = cmd.Flags().Changed("timeout")
 			if o.submitID == "" {
 				o.submitID = a.Getenv(submitIDEnv)

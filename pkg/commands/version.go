@@ -20,7 +20,6 @@ const unstamped = "dev"
 
 type versionOptions struct {
 	app    *app
-	cmd    *cobra.Command
 	client bool
 	output format
 }
@@ -48,7 +47,6 @@ func newVersionCommand(a *app, run func(context.Context, *versionOptions) error)
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			o.cmd = cmd
 			if !cmd.Flags().Changed("retry-for") {
 				a.retryFor = 0 // the question is whether and what it answers now
 			}

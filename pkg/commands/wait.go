@@ -38,7 +38,6 @@ func (f *waitFlags) add(flags *pflag.FlagSet) {
 
 type waitOptions struct {
 	app      *app
-	cmd      *cobra.Command
 	names    []string
 	selector string
 	files    []string
@@ -77,7 +76,7 @@ func newWaitCommand(a *app, run func(context.Context, *waitOptions) error) *cobr
 			kubectl work wait etl --logs -o json`),
 		ValidArgsFunction: a.completeJobs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.cmd, o.names = cmd, args
+			o.names = args
 			o.wait.limited = cmd.Flags().Changed("timeout")
 			if !cmd.Flags().Changed("retry-for") {
 				a.retryFor = retryForWait
