@@ -157,6 +157,9 @@ func (d *description) findings() {
 			message = f.Reason
 		}
 		d.printf("  %s (%s, %s%s)\n", Line(message), f.ID, f.Severity, d.ago(f.Since, ", since "))
+		for _, detail := range f.Details {
+			d.printf("    - %s\n", Line(detail))
+		}
 		for _, e := range f.Evidence {
 			d.printf("    seen in  %s %s\n", Line(e.Object), Line(e.Path))
 		}

@@ -26,6 +26,7 @@ func rules() []rule {
 		{"held", findHeld},
 		{"managed-elsewhere", findManagedElsewhere},
 		{"pods-refused", findPodsRefused},
+		{"no-pods", findNoPods},
 		{"unschedulable", findUnschedulable},
 		{"image", findImage},
 		{"config-missing", findConfigMissing},

@@ -108,8 +108,9 @@ type Finding struct {
 	ID       string     `json:"id"` // stable, kebab-case
 	Severity Severity   `json:"severity"`
 	Class    Class      `json:"class,omitempty"`
-	Reason   string     `json:"reason"`  // CamelCase
-	Message  string     `json:"message"` // one sentence
+	Reason   string     `json:"reason"`            // CamelCase
+	Message  string     `json:"message"`           // one sentence
+	Details  []string   `json:"details,omitempty"` // the parts of a cause that has several
 	Evidence []Evidence `json:"evidence,omitempty"`
 	Since    time.Time  `json:"since,omitzero"`
 	Next     string     `json:"next,omitempty"` // what happens by itself
