@@ -143,7 +143,7 @@ func runList(ctx context.Context, o *listOptions) error {
 	at := client.Now()
 	rows := make([]render.Row, 0, len(found.jobs))
 	for _, job := range found.jobs {
-		verdict := status.Of(status.Snapshot{Job: job, Pods: found.pods[job.UID], PodsHidden: found.podsHidden, At: at})
+		verdict := status.Of(status.Snapshot{Job: job, Pods: found.pods[job.UID], PodsHidden: found.podsHidden, EventsHidden: true, At: at})
 		if o.wants(verdict.Phase) {
 			rows = append(rows, render.Row{Job: job, Verdict: verdict})
 		}

@@ -155,7 +155,7 @@ func runLogs(ctx context.Context, o *logsOptions) error {
 	if err != nil {
 		return err
 	}
-	return o.printAll(ctx, client, status.Snapshot{Job: job, Pods: pods, At: client.Now()})
+	return o.printAll(ctx, client, status.Snapshot{Job: job, Pods: pods, EventsHidden: true, At: client.Now()})
 }
 
 // logSource is one container whose output is to be printed.

@@ -179,9 +179,12 @@ func findNoPods(v view, p Phase) []Finding {
 	if event, _ := newestFailedCreate(v); event != nil || v.At.Sub(v.Job.Status.StartTime.Time) < quiet {
 		return nil
 	}
+	message := "no Pod was created, and no event tells why (the cluster keeps events about an hour)"
+	if v.EventsHidden {
+		message = "no Pod was created; only events can tell why, and they were not read"
+	}
 	return []Finding{{
-		Severity: SeverityWarning, Reason: "NoPods", Since: v.Job.Status.StartTime.Time,
-		Message:  "no Pod was created, and no event tells why (the cluster keeps events about an hour)",
+		Severity: SeverityWarning, Reason: "NoPods", Since: v.Job.Status.StartTime.Time, Message: message,
 		Evidence: []Evidence{{Object: "job/" + v.Job.Name, Path: ".status.startTime", Value: v.Job.Status.StartTime.UTC().Format(timeFormat)}},
 		Next:     "the Job controller tries again, with pauses of up to about a minute",
 		Advice: []Advice{{

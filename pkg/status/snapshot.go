@@ -26,7 +26,7 @@ type Snapshot struct {
 	At      time.Time // when the snapshot was taken, by the server's clock where it is known
 
 	PodsHidden   bool // Pods could not be listed: the verdict is partial
-	EventsHidden bool // events could not be listed
+	EventsHidden bool // events were not read, or could not be
 }
 
 // LogTail is the end of one container's output.
