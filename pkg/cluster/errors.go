@@ -18,7 +18,13 @@ import (
 // ConfigError says that the kubeconfig, its context or its credentials cannot be used; nothing was sent.
 type ConfigError struct{ Err error }
 
-func (e *ConfigError) Error() string { return e.Err.Error() }
+func (e *ConfigError) Error() string {
+	text := e.Err.Error()
+	if before, _, dump := strings.Cut(text, ": couldn't get version/kind"); dump { // what follows are Go types
+		return before + ": it is not a kubeconfig"
+	}
+	return text
+}
 func (e *ConfigError) Unwrap() error { return e.Err }
 
 // AccessError says that the caller may not do something.

@@ -89,7 +89,7 @@ const (
 )
 
 func (o *deleteOptions) validate() error {
-	var problems []error
+	problems := []error{checkSelector(o.selector)}
 	ways := 0
 	for _, used := range []bool{len(o.names) > 0, o.selector != "", len(o.files) > 0, o.all} {
 		if used {

@@ -102,7 +102,7 @@ func lifecycle() []status.Phase {
 }
 
 func (o *listOptions) validate() error {
-	var problems []error
+	problems := []error{checkSelector(o.selector)}
 	if len(o.names) > 0 && o.selector != "" {
 		problems = append(problems, refuse("say which in one way: NAME... or -l SELECTOR"))
 	}

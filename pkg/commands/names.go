@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/kubectl-work/kubectl-work/pkg/apis/work"
 	"github.com/kubectl-work/kubectl-work/pkg/cluster"
@@ -25,10 +27,19 @@ func jobName(arg string) (string, error) {
 	default:
 		return "", refuse("%q: %q is not a kind that this command knows; give NAME or job/NAME", arg, kind)
 	}
-	if name == "" || strings.Contains(name, "/") {
-		return "", refuse("%q is not a name; give NAME or job/NAME", arg)
+	if wrong := validation.IsDNS1123Subdomain(name); len(wrong) > 0 {
+		why, _, _ := strings.Cut(wrong[0], " (e.g.")
+		return "", refuse("%q is not the name of a Job: %s; give NAME or job/NAME", arg, why)
 	}
 	return name, nil
+}
+
+// checkSelector refuses a label selector that cannot be read.
+func checkSelector(text string) error {
+	if _, err := labels.Parse(text); err != nil {
+		return refuse("-l %q is not a label selector (%w); write it like app=etl,tier!=test", text, err)
+	}
+	return nil
 }
 
 func jobNames(args []string) ([]string, error) {
@@ -79,7 +90,7 @@ func newestRun(jobs []batchv1.Job, name string) *batchv1.Job {
 // selected connects and resolves the arguments of a command that works on Jobs by name or by label selector.
 func (a *app) selected(ctx context.Context, args []string, selector string) (*cluster.Client, []*batchv1.Job, error) {
 	names, err := jobNames(args)
-	if err != nil {
+	if err := errors.Join(err, checkSelector(selector)); err != nil {
 		return nil, nil, err
 	}
 	client, err := a.client()

@@ -115,7 +115,7 @@ func (o *waitOptions) validate() error {
 		return refuse("--absent=%s needs names", o.absent)
 	}
 	_, err := jobNames(o.names)
-	return errors.Join(err, o.wait.validate(), checkFormat(o.output, formatJSON, formatYAML, formatName, jsonPathPrefix))
+	return errors.Join(err, checkSelector(o.selector), o.wait.validate(), checkFormat(o.output, formatJSON, formatYAML, formatName, jsonPathPrefix))
 }
 
 func runWait(ctx context.Context, o *waitOptions) error {

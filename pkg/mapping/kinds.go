@@ -54,5 +54,5 @@ func classify(apiVersion, kind string) (class, string) {
 	case sameKind && (strings.EqualFold(group, batchv1.GroupName) || apiVersion == "v1"):
 		return isWrong, "a Job has apiVersion: " + batch
 	}
-	return isOther, "take it out, or have other kinds skipped"
+	return isOther, "take it out, or skip other kinds (--skip-other-kinds)"
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -163,9 +162,9 @@ func (f *Failure) cause(v view) string {
 	switch {
 	case neverStarted(c.ended()): // the runtime's message is in describeEnd, and there is no output
 	case f.Message != "":
-		text += ", message: " + strconv.Quote(firstLine(f.Message))
+		text += ", message: " + quoted(firstLine(f.Message))
 	case len(f.Output) > 0:
-		text += ", last output: " + strconv.Quote(lastLine(f.Output))
+		text += ", last output: " + quoted(lastLine(f.Output))
 	}
 	return text
 }
@@ -173,6 +172,9 @@ func (f *Failure) cause(v view) string {
 func neverStarted(t *corev1.ContainerStateTerminated) bool {
 	return t.Reason == "StartError" || t.Reason == "ContainerCannotRun"
 }
+
+// quoted sets a program's own words apart. They stay as they are: what is not fit for a screen goes where it is drawn.
+func quoted(text string) string { return `"` + text + `"` }
 
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")

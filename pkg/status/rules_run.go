@@ -38,7 +38,7 @@ func findContainerFailing(v view, p Phase) []Finding {
 				f.Next = "the kubelet starts it again: " + firstSentence(w.Message)
 			}
 			if tail, ok := v.logOf(pod.Name, c.spec.Name); ok && lastLine(tail.Lines) != "" {
-				f.Message += fmt.Sprintf(", last output: %q", lastLine(tail.Lines))
+				f.Message += ", last output: " + quoted(lastLine(tail.Lines))
 			}
 			return []Finding{f}
 		}
