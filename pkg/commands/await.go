@@ -108,6 +108,7 @@ func (a *app) await(ctx context.Context, c *cluster.Client, scope cluster.Scope,
 	err = waiter.Wait(ctx, scope, runs)
 	drain()
 	a.fetchOutput(ctx, c, runs)
+	report.codeFrom = f.codeFrom
 	return report.done(runs, err, anyOne)
 }
 

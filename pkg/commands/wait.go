@@ -25,6 +25,7 @@ type waitFlags struct {
 	failFast string
 	grace    map[string]string
 	logs     bool
+	codeFrom string // container
 }
 
 func (f *waitFlags) add(flags *pflag.FlagSet) {
@@ -33,6 +34,7 @@ func (f *waitFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.onHold, "on-hold", "wait", "What to do when the run is paused or queued: wait, or fail with code 6")
 	flags.StringVar(&f.failFast, "fail-fast", "on", "End with code 5 when it cannot start or go on without someone acting: on or off")
 	flags.StringToStringVar(&f.grace, "grace", nil, "How long a cause may last before --fail-fast ends the wait, as CLASS=DURATION; classes: "+graceClasses())
+	flags.StringVar(&f.codeFrom, "exit-code-from", "", "When one run is waited for and fails: exit with the code of this container in place of 2")
 	flags.BoolVar(&f.logs, "logs", false, "Print the Pods' output while waiting")
 }
 

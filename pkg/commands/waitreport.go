@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-work/kubectl-work/pkg/render"
+	"github.com/kubectl-work/kubectl-work/pkg/status"
 	"github.com/kubectl-work/kubectl-work/pkg/watch"
 )
 
@@ -18,6 +19,7 @@ type waitReport struct {
 	kind      string
 	output    format
 	namespace string
+	codeFrom  string // container whose exit code replaces that of a failed run, "" for none
 }
 
 func newWaitReport(a *app, kind string, output format) *waitReport {
@@ -45,11 +47,15 @@ func (r *waitReport) done(runs []*watch.Waited, err error, anyOne bool) error {
 	}
 	switch {
 	case errors.Is(err, errTimeout):
-		code, err = worst(append(codes, CodeTimeout)), nil
+		code = worst(append(codes, CodeTimeout))
+		if len(runs) > 0 { // their lines say it
+			err = nil
+		}
 	case err != nil:
 		code = worst(append(settled(runs), exitCode(err)))
 	}
-	if printErr := r.print(runs, code, err); printErr != nil && err == nil {
+	exit := r.exit(runs, code)
+	if printErr := r.print(runs, code, exit, err); printErr != nil && err == nil {
 		err = printErr
 	}
 	if err != nil {
@@ -58,12 +64,34 @@ func (r *waitReport) done(runs []*watch.Waited, err error, anyOne bool) error {
 		}
 		r.goOn(runs)
 	}
-	fmt.Fprintln(r.app.Err, r.summary(runs, code, err))
+	summary := r.summary(runs, code, err)
+	if exit != code {
+		summary += fmt.Sprintf(" exit=%d", exit)
+	}
+	fmt.Fprintln(r.app.Err, summary)
 	r.app.summed = true
-	if code == CodeOK {
+	if exit == CodeOK {
 		return nil
 	}
-	return &codeError{Code: code}
+	return &codeError{Code: exit}
+}
+
+// exit is the code that the program ends with: that of the container of --exit-code-from in place of a 2. Nothing else
+// is replaced, and never by 0.
+func (r *waitReport) exit(runs []*watch.Waited, code Code) Code {
+	if r.codeFrom == "" || code != CodeFailed {
+		return code
+	}
+	if len(runs) != 1 {
+		r.app.note("--exit-code-from: %d runs have no exit code in common, so it stays 2", len(runs))
+		return code
+	}
+	own, why := status.ExitCodeOf(runs[0].Snapshot, r.codeFrom)
+	if own == 0 {
+		r.app.note("--exit-code-from: %s, so the code stays 2", why)
+		return code
+	}
+	return Code(own)
 }
 
 // goOn says how to go on with runs that were left alone when waiting was cut off.
@@ -91,7 +119,7 @@ func contains(codes []Code, code Code) bool {
 	return slices.Contains(codes, code)
 }
 
-func (r *waitReport) print(runs []*watch.Waited, code Code, err error) error {
+func (r *waitReport) print(runs []*watch.Waited, code, exit Code, err error) error {
 	switch r.output {
 	case formatText, formatWide:
 		r.text(runs)
@@ -105,7 +133,7 @@ func (r *waitReport) print(runs []*watch.Waited, code Code, err error) error {
 		return nil
 	case formatJSON, formatYAML:
 	}
-	return printObject(r.app.Out, r.output, r.object(runs, code, err))
+	return printObject(r.app.Out, r.output, r.object(runs, code, exit, err))
 }
 
 // text prints a line a run; what is known about failures comes last, where the end of a CI log shows it.
@@ -125,8 +153,11 @@ func (r *waitReport) text(runs []*watch.Waited) {
 	}
 }
 
-func (r *waitReport) object(runs []*watch.Waited, code Code, err error) render.Output {
+func (r *waitReport) object(runs []*watch.Waited, code, exit Code, err error) render.Output {
 	out := render.Output{APIVersion: render.OutputVersion, Kind: r.kind, Code: int(code), Items: []render.Item{}}
+	if exit != code {
+		out.Exit = new(int(exit))
+	}
 	if err != nil {
 		out.Error = message(err)
 	}

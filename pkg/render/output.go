@@ -19,6 +19,7 @@ type Output struct {
 	APIVersion string         `json:"apiVersion"`
 	Kind       string         `json:"kind"` // WaitResult, SubmitResult, Description, RunList …
 	Code       int            `json:"code"`
+	Exit       *int           `json:"exit,omitempty"`    // what the program ended with, where that is a container's own code
 	Outcome    status.Outcome `json:"outcome,omitempty"` // of all items: set when they agree
 	Error      string         `json:"error,omitempty"`
 	Items      []Item         `json:"items"`

@@ -201,7 +201,8 @@ func (p *process) manners() error {
 	}
 	lines := strings.Split(strings.TrimRight(stderr, "\n"), "\n")
 	m := finalLine.FindStringSubmatch(lines[len(lines)-1])
-	if len(m) == 0 || m[1] != p.code() {
+	byProgram := strings.HasSuffix(lines[len(lines)-1], " exit="+p.code()) // --exit-code-from
+	if len(m) == 0 || m[1] != p.code() && !byProgram {
 		return fmt.Errorf("the last line of stderr must be kubectl-work: code=%s ..., it is %q", p.code(), lines[len(lines)-1])
 	}
 	return nil
