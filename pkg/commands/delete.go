@@ -13,6 +13,7 @@ import (
 	"k8s.io/kubectl/pkg/util/templates"
 
 	"github.com/kubectl-work/kubectl-work/pkg/cluster"
+	"github.com/kubectl-work/kubectl-work/pkg/mapping"
 	"github.com/kubectl-work/kubectl-work/pkg/render"
 )
 
@@ -163,8 +164,12 @@ func (o *deleteOptions) targets(ctx context.Context, c *cluster.Client) (jobs []
 		return nil, nil, err
 	}
 	if len(o.files) > 0 {
+		documents, err := readDocuments(ctx, o.app, o.files, mapping.DecodeOptions{SkipOtherKinds: true})
+		if err != nil {
+			return nil, nil, err
+		}
 		var namespace string
-		if names, namespace, err = namesOfFiles(ctx, o.app, o.files, c); err != nil {
+		if names, namespace, err = namesOf(documents, c); err != nil {
 			return nil, nil, err
 		}
 		c.Namespace = namespace

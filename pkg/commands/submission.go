@@ -226,12 +226,8 @@ func readDocuments(ctx context.Context, a *app, files []string, o mapping.Decode
 	return documents, nil
 }
 
-// namesOfFiles are the names of the Works of files and their namespace, for commands that only look them up.
-func namesOfFiles(ctx context.Context, a *app, files []string, c *cluster.Client) (names []string, namespace string, err error) {
-	documents, err := readDocuments(ctx, a, files, mapping.DecodeOptions{SkipOtherKinds: true})
-	if err != nil {
-		return nil, "", err
-	}
+// namesOf are the names of Works and their namespace, for commands that only look them up.
+func namesOf(documents []*mapping.Document, c *cluster.Client) (names []string, namespace string, err error) {
 	if err := checkPlaces(documents, place{namespace: c.Namespace, explicit: c.Explicit}, true); err != nil {
 		return nil, "", err
 	}

@@ -136,6 +136,7 @@ func runSubmit(ctx context.Context, o *submitOptions) error {
 	}
 	o.app.warnOfTTL(results)
 	report.namespace = results[0].job.Namespace
+	report.documents = documents
 	scope, runs := pinned(results)
 	return o.app.await(ctx, client, scope, runs, o.wait, report, false)
 }

@@ -12,6 +12,7 @@ import (
 	"k8s.io/kubectl/pkg/util/templates"
 
 	"github.com/kubectl-work/kubectl-work/pkg/cluster"
+	"github.com/kubectl-work/kubectl-work/pkg/mapping"
 	"github.com/kubectl-work/kubectl-work/pkg/watch"
 )
 
@@ -39,15 +40,16 @@ func (f *waitFlags) add(flags *pflag.FlagSet) {
 }
 
 type waitOptions struct {
-	app      *app
-	names    []string
-	selector string
-	files    []string
-	all      bool
-	anyOne   bool
-	absent   string
-	output   format
-	wait     waitFlags
+	app       *app
+	names     []string
+	selector  string
+	files     []string
+	documents []*mapping.Document // of files
+	all       bool
+	anyOne    bool
+	absent    string
+	output    format
+	wait      waitFlags
 }
 
 func newWaitCommand(a *app, run func(context.Context, *waitOptions) error) *cobra.Command {
@@ -136,7 +138,7 @@ func runWait(ctx context.Context, o *waitOptions) error {
 	if err != nil {
 		return report.refused(err)
 	}
-	report.namespace = scope.Namespace
+	report.namespace, report.documents = scope.Namespace, o.documents
 	return o.app.await(ctx, client, scope, runs, o.wait, report, o.anyOne)
 }
 
@@ -148,7 +150,10 @@ func (o *waitOptions) targets(ctx context.Context, c *cluster.Client) (cluster.S
 		return scope, nil, err
 	}
 	if len(o.files) > 0 {
-		if names, scope.Namespace, err = namesOfFiles(ctx, o.app, o.files, c); err != nil {
+		if o.documents, err = readDocuments(ctx, o.app, o.files, mapping.DecodeOptions{SkipOtherKinds: true}); err != nil {
+			return scope, nil, err
+		}
+		if names, scope.Namespace, err = namesOf(o.documents, c); err != nil {
 			return scope, nil, err
 		}
 	}

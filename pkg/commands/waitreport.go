@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-work/kubectl-work/pkg/mapping"
 	"github.com/kubectl-work/kubectl-work/pkg/render"
 	"github.com/kubectl-work/kubectl-work/pkg/status"
 	"github.com/kubectl-work/kubectl-work/pkg/watch"
@@ -19,7 +20,8 @@ type waitReport struct {
 	kind      string
 	output    format
 	namespace string
-	codeFrom  string // container whose exit code replaces that of a failed run, "" for none
+	documents []*mapping.Document // where the runs came from, if from files
+	codeFrom  string              // container whose exit code replaces that of a failed run, "" for none
 }
 
 func newWaitReport(a *app, kind string, output format) *waitReport {
@@ -58,6 +60,7 @@ func (r *waitReport) done(runs []*watch.Waited, err error, anyOne bool) error {
 	if printErr := r.print(runs, code, exit, err); printErr != nil && err == nil {
 		err = printErr
 	}
+	r.annotate(runs)
 	if err != nil {
 		if text := message(err); text != "" {
 			fmt.Fprintln(r.app.Err, "error:", text)
@@ -141,6 +144,7 @@ func (r *waitReport) text(runs []*watch.Waited) {
 	for _, w := range runs {
 		if w.Decision.Result != watch.ResultFailed {
 			fmt.Fprintln(r.app.Out, resultLine(w))
+			r.pin(w)
 		}
 	}
 	for _, w := range runs {
@@ -149,6 +153,7 @@ func (r *waitReport) text(runs []*watch.Waited) {
 			for _, line := range render.FailureBlock(w.Verdict.Failure) {
 				fmt.Fprintln(r.app.Out, line)
 			}
+			r.pin(w)
 		}
 	}
 }
@@ -169,6 +174,9 @@ func (r *waitReport) object(runs []*watch.Waited, code, exit Code, err error) re
 			item.Verdict = &w.Verdict
 		}
 		own := int(codeOf(w.Decision.Result))
+		if p, ok := r.place(w); ok {
+			item.File, item.Line = p.File, p.Line
+		}
 		item.Code, item.Result, item.Remark = &own, string(w.Decision.Result), w.Decision.Remark
 		out.Items = append(out.Items, item)
 		agree = agree && (i == 0 || w.Verdict.Outcome == runs[0].Verdict.Outcome)

@@ -35,6 +35,8 @@ type Item struct {
 	Code      *int            `json:"code,omitempty"`   // this run's own exit code, of commands that wait
 	Result    string          `json:"result,omitempty"` // how waiting for it ended: Reached, Failed, Stuck …
 	Remark    string          `json:"remark,omitempty"` // one sentence about the result that the verdict does not say
+	File      string          `json:"file,omitempty"`   // and the line in it that the cause is about, where the run came from a file
+	Line      int             `json:"line,omitempty"`
 	Created   time.Time       `json:"created,omitzero"`
 	Started   time.Time       `json:"started,omitzero"`
 	Completed time.Time       `json:"completed,omitzero"`

@@ -14,23 +14,26 @@ type container struct {
 	status corev1.ContainerStatus
 	init   bool
 	path   string // JSON path of the status in the Pod
+	field  string // of its spec in the Job: spec.template.spec.containers[0]
 }
 
 // containersOf lists the containers of a Pod that have a status, init containers first: the order in which they run.
 func containersOf(pod *corev1.Pod) []container {
 	var all []container
-	add := func(specs []corev1.Container, statuses []corev1.ContainerStatus, init bool, field string) {
-		for _, spec := range specs {
+	add := func(specs []corev1.Container, statuses []corev1.ContainerStatus, init bool, list, field string) {
+		for n, spec := range specs {
 			for i, st := range statuses {
 				if st.Name == spec.Name {
-					path := fmt.Sprintf(".status.%s[%d]", field, i)
-					all = append(all, container{pod: pod, spec: spec, status: st, init: init, path: path})
+					path := fmt.Sprintf(".status.%s[%d]", list, i)
+					all = append(all, container{
+						pod: pod, spec: spec, status: st, init: init, path: path, field: fmt.Sprintf("spec.template.spec.%s[%d]", field, n),
+					})
 				}
 			}
 		}
 	}
-	add(pod.Spec.InitContainers, pod.Status.InitContainerStatuses, true, "initContainerStatuses")
-	add(pod.Spec.Containers, pod.Status.ContainerStatuses, false, "containerStatuses")
+	add(pod.Spec.InitContainers, pod.Status.InitContainerStatuses, true, "initContainerStatuses", "initContainers")
+	add(pod.Spec.Containers, pod.Status.ContainerStatuses, false, "containerStatuses", "containers")
 	return all
 }
 

@@ -32,6 +32,7 @@ func findFailed(v view, _ Phase) []Finding {
 		Evidence: []Evidence{jobCondition(v.Job, c)},
 		Advice:   []Advice{{Command: "kubectl work logs " + v.Job.Name, Risk: RiskInspect, Why: "the whole output"}},
 	}
+	finding.Field = failedField(v, c.Reason)
 	if v.condition(batchv1.JobFailed) == nil {
 		finding.Next = fmt.Sprintf("Failed is set when the last Pod has ended (%s)", terminating(v.Job))
 	}
@@ -39,6 +40,21 @@ func findFailed(v view, _ Phase) []Finding {
 		finding.Message += "; " + text
 	}
 	return []Finding{finding}
+}
+
+// failedField is what a person would look at in the Job's own file.
+func failedField(v view, reason string) string {
+	if reason == batchv1.JobReasonDeadlineExceeded && v.Job.Spec.ActiveDeadlineSeconds != nil {
+		return "spec.activeDeadlineSeconds"
+	}
+	c, ok := newestFailed(v)
+	switch {
+	case !ok:
+		return ""
+	case neverStarted(c.ended()) && len(c.spec.Command) > 0:
+		return c.field + ".command"
+	}
+	return c.field
 }
 
 // overLimit explains why more Pods failed than backoffLimit seems to allow (kubernetes/kubernetes#60735).

@@ -29,6 +29,7 @@ func findUnschedulable(v view, p Phase) []Finding {
 		c := pod.Status.Conditions[i]
 		f := Finding{
 			Severity: SeverityWarning, Class: ClassUnschedulable, Reason: c.Reason, Since: c.LastTransitionTime.Time,
+			Field:    "spec.template.spec",
 			Message:  fmt.Sprintf("pod %s fits no node: %s", pod.Name, c.Message),
 			Evidence: []Evidence{{Object: "pod/" + pod.Name, Path: `.status.conditions[?(@.type=="PodScheduled")].message`, Value: c.Message}},
 			Next:     "the scheduler tries again when nodes or Pods change",
@@ -95,7 +96,7 @@ func findImage(v view, p Phase) []Finding {
 			return Finding{}, false
 		}
 		f := Finding{
-			Severity: SeverityError, Class: class, Reason: reason, Next: next,
+			Severity: SeverityError, Class: class, Reason: reason, Next: next, Field: c.field + ".image",
 			Message: fmt.Sprintf("image %s of %s %s cannot be pulled: %s", c.spec.Image, c.kind(), c.spec.Name, pullError(c, w)),
 			Advice:  []Advice{{Command: "kubectl work delete " + v.Job.Name, Risk: RiskChanges, Why: "then submit it with the right image; backoffLimit does not end this, only activeDeadlineSeconds does"}},
 		}
@@ -134,7 +135,7 @@ func findConfigMissing(v view, p Phase) []Finding {
 			return Finding{}, false
 		}
 		return Finding{
-			Severity: SeverityError, Class: ClassConfig, Reason: w.Reason,
+			Severity: SeverityError, Class: ClassConfig, Reason: w.Reason, Field: c.field,
 			Message: fmt.Sprintf("%s for %s %s", w.Message, c.kind(), c.spec.Name),
 			Next:    "it starts by itself once that exists",
 		}, true

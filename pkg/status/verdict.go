@@ -112,6 +112,7 @@ type Finding struct {
 	Message  string     `json:"message"`           // one sentence
 	Details  []string   `json:"details,omitempty"` // the parts of a cause that has several
 	Evidence []Evidence `json:"evidence,omitempty"`
+	Field    string     `json:"field,omitempty"` // what it is about in the Job: spec.template.spec.containers[0].image
 	Since    time.Time  `json:"since,omitzero"`
 	Next     string     `json:"next,omitempty"` // what happens by itself
 	Advice   []Advice   `json:"advice,omitempty"`

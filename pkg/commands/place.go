@@ -1,0 +1,46 @@
+package commands
+
+import (
+	"fmt"
+
+	"github.com/kubectl-work/kubectl-work/pkg/mapping"
+	"github.com/kubectl-work/kubectl-work/pkg/render"
+	"github.com/kubectl-work/kubectl-work/pkg/watch"
+)
+
+// place is where in the user's file the cause of a bad end is: of a run that came from a file, failed or is stuck, and
+// whose first finding is about a field.
+func (r *waitReport) place(w *watch.Waited) (mapping.Problem, bool) {
+	bad := w.Decision.Result == watch.ResultFailed || w.Decision.Result == watch.ResultStuck
+	if !bad || w.Job == nil || len(w.Verdict.Findings) == 0 || w.Verdict.Findings[0].Field == "" {
+		return mapping.Problem{}, false
+	}
+	f := w.Verdict.Findings[0]
+	for _, d := range r.documents {
+		if d.Work.Name == mapping.WorkName(w.Job) || len(r.documents) == 1 {
+			p := d.Problem(f.Field, f.Message, "")
+			return p, p.Line > 0
+		}
+	}
+	return mapping.Problem{}, false
+}
+
+// pin prints the cause as compilers do, so that editors and people find the line: work.yaml:14: image … not found.
+func (r *waitReport) pin(w *watch.Waited) {
+	if p, ok := r.place(w); ok {
+		fmt.Fprintln(r.app.Out, render.Line(fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Message)))
+	}
+}
+
+// annotate marks the lines in the pull request, under GitHub Actions. The runner reads its commands from stderr too, and
+// stdout is for the result.
+func (r *waitReport) annotate(runs []*watch.Waited) {
+	if r.app.Getenv("GITHUB_ACTIONS") != "true" {
+		return
+	}
+	for _, w := range runs {
+		if p, ok := r.place(w); ok {
+			fmt.Fprintln(r.app.Err, render.GitHubError(p.File, p.Line, p.Message))
+		}
+	}
+}
