@@ -76,46 +76,49 @@ func firstFailedCreate(v view) time.Time {
 
 // The API server's words for a refused Pod, as of v1.37 (plugin/pkg/admission and pod-security-admission in
 // kubernetes/kubernetes). There is no other source than the text of the event.
-var (
-	quotaText    = regexp.MustCompile(`exceeded quota: (\S+), requested: (.+), used: (.+), limited: (.+)$`)
-	securityText = regexp.MustCompile(`violates PodSecurity "([^":]+)[^"]*": (.+)$`)
-	accountText  = regexp.MustCompile(`error looking up service account ([^/]+)/([^:]+):`)
-	webhookText  = regexp.MustCompile(`failed calling webhook "([^"]+)": (?:failed to call webhook: )?(.+)$`)
-	deniedText   = regexp.MustCompile(`admission webhook "([^"]+)" denied the request: (.+)$`)
-	policyText   = regexp.MustCompile(`ValidatingAdmissionPolicy '([^']+)' .*denied request: (.+)$`)
-	limitsText   = regexp.MustCompile(`is forbidden: \[?((?:minimum|maximum) .+?)\]?$`)
+const (
+	quotaText    = `exceeded quota: (\S+), requested: (.+), used: (.+), limited: (.+)$`
+	securityText = `violates PodSecurity "([^":]+)[^"]*": (.+)$`
+	accountText  = `error looking up service account ([^/]+)/([^:]+):`
+	webhookText  = `failed calling webhook "([^"]+)": (?:failed to call webhook: )?(.+)$`
+	deniedText   = `admission webhook "([^"]+)" denied the request: (.+)$`
+	policyText   = `ValidatingAdmissionPolicy '([^']+)' .*denied request: (.+)$`
+	limitsText   = `is forbidden: \[?((?:minimum|maximum) .+?)\]?$`
 )
+
+// match compiles its pattern when it is needed: refused Pods are rare, and the start of the program is not.
+func match(pattern, text string) []string { return regexp.MustCompile(pattern).FindStringSubmatch(text) }
 
 // refusal reads why a Pod was refused: class, reason, message and details.
 func refusal(text string) Finding {
-	if m := quotaText.FindStringSubmatch(text); m != nil {
+	if m := match(quotaText, text); m != nil {
 		return Finding{
 			Class: ClassQuota, Reason: "QuotaExceeded",
 			Message: fmt.Sprintf("quota %s leaves no room for its Pods: they want %s, used %s, allowed %s", m[1], m[2], m[3], m[4]),
 		}
 	}
-	if m := securityText.FindStringSubmatch(text); m != nil {
+	if m := match(securityText, text); m != nil {
 		return Finding{
 			Class: ClassPolicy, Reason: "PodSecurity", Details: violations(m[2]),
 			Message: fmt.Sprintf("the namespace enforces Pod Security %q, which its Pods violate", m[1]),
 		}
 	}
-	if m := accountText.FindStringSubmatch(text); m != nil {
+	if m := match(accountText, text); m != nil {
 		return Finding{
 			Class: ClassConfig, Reason: "ServiceAccountMissing",
 			Message: fmt.Sprintf("service account %s/%s does not exist", m[1], m[2]), Next: "Pods are created as soon as it does",
 		}
 	}
-	if m := webhookText.FindStringSubmatch(text); m != nil {
+	if m := match(webhookText, text); m != nil {
 		return Finding{Class: ClassQuota, Reason: "WebhookDown", Message: fmt.Sprintf("webhook %s did not answer: %s", m[1], innermost(m[2]))}
 	}
-	if m := deniedText.FindStringSubmatch(text); m != nil {
+	if m := match(deniedText, text); m != nil {
 		return Finding{Class: ClassPolicy, Reason: "WebhookDenied", Message: fmt.Sprintf("webhook %s denies its Pods: %s", m[1], m[2])}
 	}
-	if m := policyText.FindStringSubmatch(text); m != nil {
+	if m := match(policyText, text); m != nil {
 		return Finding{Class: ClassPolicy, Reason: "PolicyDenied", Message: fmt.Sprintf("admission policy %s denies its Pods: %s", m[1], m[2])}
 	}
-	if m := limitsText.FindStringSubmatch(text); m != nil {
+	if m := match(limitsText, text); m != nil {
 		return Finding{Class: ClassPolicy, Reason: "LimitRange", Message: "the namespace's limits refuse its Pods: " + m[1]}
 	}
 	return Finding{Class: ClassQuota, Reason: "PodsRefused", Message: "the API server refuses its Pods: " + text}
