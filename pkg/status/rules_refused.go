@@ -87,7 +87,9 @@ const (
 )
 
 // match compiles its pattern when it is needed: refused Pods are rare, and the start of the program is not.
-func match(pattern, text string) []string { return regexp.MustCompile(pattern).FindStringSubmatch(text) }
+func match(pattern, text string) []string {
+	return regexp.MustCompile(pattern).FindStringSubmatch(text)
+}
 
 // refusal reads why a Pod was refused: class, reason, message and details.
 func refusal(text string) Finding {
