@@ -19,6 +19,7 @@ import (
 	authenticationv1client "k8s.io/client-go/kubernetes/typed/authentication/v1"
 	authorizationv1client "k8s.io/client-go/kubernetes/typed/authorization/v1"
 	batchv1client "k8s.io/client-go/kubernetes/typed/batch/v1"
+	coordinationv1client "k8s.io/client-go/kubernetes/typed/coordination/v1"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 
@@ -38,10 +39,11 @@ type Options struct {
 
 // Client talks to one cluster. It is safe for concurrent use.
 type Client struct {
-	batch batchv1client.BatchV1Interface
-	core  corev1client.CoreV1Interface
-	authz authorizationv1client.AuthorizationV1Interface
-	authn authenticationv1client.AuthenticationV1Interface
+	batch  batchv1client.BatchV1Interface
+	core   corev1client.CoreV1Interface
+	leases coordinationv1client.CoordinationV1Interface
+	authz  authorizationv1client.AuthorizationV1Interface
+	authn  authenticationv1client.AuthenticationV1Interface
 
 	Namespace string // of the context, or of -n
 	Explicit  bool   // the namespace was asked for with -n
@@ -97,6 +99,9 @@ func (c *Client) connect(config *rest.Config) error {
 		return fmt.Errorf("set up the connection: %w", err)
 	}
 	if c.core, err = corev1client.NewForConfigAndClient(config, httpClient); err != nil {
+		return fmt.Errorf("set up the connection: %w", err)
+	}
+	if c.leases, err = coordinationv1client.NewForConfigAndClient(config, httpClient); err != nil {
 		return fmt.Errorf("set up the connection: %w", err)
 	}
 	if c.authz, err = authorizationv1client.NewForConfigAndClient(config, httpClient); err != nil {

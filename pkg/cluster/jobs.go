@@ -47,20 +47,19 @@ func (c *Client) Jobs(ctx context.Context, namespace, selector string) ([]batchv
 
 // LivePods lists the Pods of a namespace that have not ended; namespace "" is all namespaces.
 func (c *Client) LivePods(ctx context.Context, namespace string) ([]*corev1.Pod, error) {
-	unfinished := fields.AndSelectors(
+	return c.pods(ctx, namespace, metav1.ListOptions{FieldSelector: unfinishedPods().String()})
+}
+
+func unfinishedPods() fields.Selector {
+	return fields.AndSelectors(
 		fields.OneTermNotEqualSelector("status.phase", string(corev1.PodSucceeded)),
 		fields.OneTermNotEqualSelector("status.phase", string(corev1.PodFailed)))
-	return c.pods(ctx, namespace, metav1.ListOptions{FieldSelector: unfinished.String()})
 }
 
 // PodsOf lists the Pods that a Job controls, of all its tries that are still there. Labels only narrow the list; the
 // controller reference decides.
 func (c *Client) PodsOf(ctx context.Context, job *batchv1.Job) ([]*corev1.Pod, error) {
-	selector, err := podSelector(job)
-	if err != nil {
-		return nil, err
-	}
-	pods, err := c.pods(ctx, job.Namespace, metav1.ListOptions{LabelSelector: selector})
+	pods, err := c.PodsLike(ctx, job)
 	if err != nil {
 		return nil, err
 	}
@@ -71,6 +70,16 @@ func (c *Client) PodsOf(ctx context.Context, job *batchv1.Job) ([]*corev1.Pod, e
 		}
 	}
 	return ours, nil
+}
+
+// PodsLike lists the Pods that a Job's selector matches, those of others included: with a selector of its own making a Job
+// may meet some.
+func (c *Client) PodsLike(ctx context.Context, job *batchv1.Job) ([]*corev1.Pod, error) {
+	selector, err := podSelector(job)
+	if err != nil {
+		return nil, err
+	}
+	return c.pods(ctx, job.Namespace, metav1.ListOptions{LabelSelector: selector})
 }
 
 func podSelector(job *batchv1.Job) (string, error) {

@@ -112,8 +112,15 @@ func (c *Client) mayNot(ctx context.Context, r request) bool {
 }
 
 func groupOf(resource string) string {
-	if resource == "jobs" {
+	switch resource {
+	case "jobs":
 		return "batch"
+	case "leases":
+		return "coordination.k8s.io"
+	case "workloads":
+		return "kueue.x-k8s.io"
+	case "pendingworkloads":
+		return "visibility.kueue.x-k8s.io"
 	}
 	return ""
 }

@@ -143,26 +143,15 @@ func (a *app) fetchOutput(ctx context.Context, c *cluster.Client, runs []*watch.
 	}
 }
 
-// explain completes a snapshot of a failed run: its Pods when the watch was behind, and the output that explains it.
+// explain completes a snapshot of a failed run: its Pods when the watch was behind, and what explains it.
 func (a *app) explain(ctx context.Context, c *cluster.Client, s *status.Snapshot) {
-	pod, container, previous, ok := status.LogWanted(*s)
-	if !ok && !s.PodsHidden {
-		if pods, err := c.PodsOf(ctx, s.Job); err == nil {
+	if status.Wants(*s).Log == nil && !s.PodsHidden {
+		if pods, err := c.PodsOf(ctx, s.Job); err == nil && len(pods) > 0 {
 			s.Pods = pods
 		}
-		if pod, container, previous, ok = status.LogWanted(*s); !ok {
-			return
-		}
 	}
-	lines, err := c.LogTail(ctx, s.Job.Namespace, pod, container, outputLines, previous)
-	tail := status.LogTail{Pod: pod, Container: container, Lines: lines}
-	if err != nil {
-		tail.Error = err.Error()
-	}
-	s.Logs = append(s.Logs, tail)
+	watch.Explain(ctx, c, s)
 }
-
-const outputLines = 20
 
 // maxStreams is how many containers --logs follows at the same time.
 const maxStreams = 20

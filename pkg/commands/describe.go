@@ -6,13 +6,11 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/kubectl/pkg/util/templates"
 
-	"github.com/kubectl-work/kubectl-work/pkg/cluster"
 	"github.com/kubectl-work/kubectl-work/pkg/render"
 	"github.com/kubectl-work/kubectl-work/pkg/status"
+	"github.com/kubectl-work/kubectl-work/pkg/watch"
 )
 
 type describeOptions struct {
@@ -71,50 +69,16 @@ func runDescribe(ctx context.Context, o *describeOptions) error {
 	snapshots := make([]status.Snapshot, len(jobs))
 	var errs []error
 	for i, job := range jobs {
-		if snapshots[i], err = o.app.snapshot(ctx, client, job); err != nil {
+		if snapshots[i], err = watch.Look(ctx, client, job); err != nil {
 			errs = append(errs, fmt.Errorf("job/%s: %w", job.Name, err))
+			continue
 		}
+		watch.Explain(ctx, client, &snapshots[i])
 	}
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
 	return o.print(snapshots)
-}
-
-// snapshot reads what belongs to a Job: its Pods and the events of the namespace at the same time, then the output that
-// explains it. What may not be read is left out and said so in the verdict.
-func (a *app) snapshot(ctx context.Context, c *cluster.Client, job *batchv1.Job) (status.Snapshot, error) {
-	s := status.Snapshot{Job: job}
-	var events []corev1.Event
-	var eventsErr error
-	read := make(chan struct{})
-	go func() {
-		defer close(read)
-		events, eventsErr = c.Events(ctx, job.Namespace, "")
-	}()
-	pods, err := c.PodsOf(ctx, job)
-	<-read
-	switch {
-	case cluster.Denied(err):
-		s.PodsHidden = true
-	case err != nil:
-		return s, err
-	}
-	switch {
-	case cluster.Denied(eventsErr):
-		s.EventsHidden = true
-	case eventsErr != nil:
-		return s, eventsErr
-	}
-	s.Pods, s.Events, s.At = pods, events, c.Now()
-	if pod, container, previous, ok := status.LogWanted(s); ok {
-		tail := status.LogTail{Pod: pod, Container: container}
-		if tail.Lines, err = c.LogTail(ctx, job.Namespace, pod, container, outputLines, previous); err != nil {
-			tail.Error = err.Error()
-		}
-		s.Logs = append(s.Logs, tail)
-	}
-	return s, nil
 }
 
 func (o *describeOptions) print(snapshots []status.Snapshot) error {

@@ -9,6 +9,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/kubectl-work/kubectl-work/pkg/apis/work"
 	"github.com/kubectl-work/kubectl-work/pkg/apis/work/v1beta2"
@@ -29,7 +30,11 @@ func Describe(w io.Writer, s status.Snapshot, v status.Verdict) error {
 	d.head()
 	d.conditions()
 	d.findings()
+	d.timeline()
+	d.owners()
 	d.podTable()
+	d.usage()
+	d.tasks()
 	d.eventTable()
 	d.output()
 	if d.err != nil {
@@ -67,6 +72,7 @@ func (d *description) head() {
 	}
 	d.field("Phase", "%s%s", d.v.Phase, d.ago(d.v.Since, " for "))
 	d.field("Progress", "%s", Progress(d.v.Progress))
+	d.indexes()
 	if text := retries(job); text != "" {
 		d.field("Retries", "%s", text)
 	}
@@ -79,8 +85,19 @@ func (d *description) head() {
 		d.field("Started", "%s", text)
 	}
 	if s := job.Spec.ActiveDeadlineSeconds; s != nil {
-		d.field("Deadline", "%ds of activity", *s)
+		d.field("Deadline", "%s", deadline(job, d.v, *s, d.s.At))
 	}
+	d.figures()
+}
+
+// deadline says how much of activeDeadlineSeconds is left; Kubernetes counts from startTime, which a pause resets.
+func deadline(job *batchv1.Job, v status.Verdict, seconds int64, at time.Time) string {
+	text := fmt.Sprintf("%ds of activity", seconds)
+	if job.Status.StartTime == nil || v.Phase.Finished() || v.Outcome != status.OutcomeNone {
+		return text
+	}
+	left := time.Duration(seconds)*time.Second - at.Sub(job.Status.StartTime.Time)
+	return text + fmt.Sprintf(", %ds left", int(max(left, 0).Seconds()))
 }
 
 func (d *description) ago(t time.Time, prefix string) string {
@@ -147,16 +164,23 @@ func (d *description) conditions() {
 }
 
 func (d *description) findings() {
-	if len(d.v.Findings) == 0 {
+	if len(d.v.Findings)+len(d.s.Unread) == 0 {
 		return
 	}
 	d.section("Findings")
+	for _, what := range d.s.Unread {
+		d.printf("  not looked at: %s\n", Line(what))
+	}
 	for _, f := range d.v.Findings {
 		message := f.Message
 		if message == "" {
 			message = f.Reason
 		}
-		d.printf("  %s (%s, %s%s)\n", Line(message), f.ID, f.Severity, d.ago(f.Since, ", since "))
+		sure := ""
+		if f.Confidence != "" {
+			sure = fmt.Sprintf(", confidence %s", f.Confidence)
+		}
+		d.printf("  %s (%s, %s%s%s)\n", Line(message), f.ID, f.Severity, d.ago(f.Since, ", since "), sure)
 		for _, detail := range f.Details {
 			d.printf("    - %s\n", Line(detail))
 		}
@@ -188,9 +212,15 @@ func (d *description) podTable() {
 	}
 	var rows [][]string
 	for _, pod := range shown {
-		rows = append(rows, []string{pod.Name, string(pod.Status.Phase), PodState(pod), fmt.Sprint(restarts(pod)), pod.Spec.NodeName, Age(pod.CreationTimestamp.Time, d.s.At)})
+		ran := "-"
+		if t, ok := status.RanFor(pod, d.s.At); ok {
+			ran = duration.HumanDuration(t)
+		}
+		rows = append(rows, []string{
+			pod.Name, string(pod.Status.Phase), PodState(pod), fmt.Sprint(restarts(pod)), pod.Spec.NodeName, ran, Age(pod.CreationTimestamp.Time, d.s.At),
+		})
 	}
-	d.table([]string{"NAME", "PHASE", "STATE", "RESTARTS", "NODE", "AGE"}, rows)
+	d.table([]string{"NAME", "PHASE", "STATE", "RESTARTS", "NODE", "RAN", "AGE"}, rows)
 	if more := len(d.pods) - len(shown); more > 0 {
 		d.printf("  and %d more\n", more)
 	}
@@ -215,24 +245,29 @@ func (d *description) eventTable() {
 		d.printf("  not shown: no right to list events\n")
 		return
 	}
-	events := status.RelatedEvents(d.s)
-	if len(events) == 0 {
+	groups := status.CollapseEvents(d.s.Job.Name, status.RelatedEvents(d.s))
+	if len(groups) == 0 {
 		d.printf("  none (the cluster keeps them about an hour)\n")
 		return
 	}
-	if more := len(events) - maxEvents; more > 0 {
+	if more := len(groups) - maxEvents; more > 0 {
 		d.printf("  %d older ones are not shown\n", more)
-		events = events[more:]
+		groups = groups[more:]
 	}
 	var rows [][]string
-	for i := range events {
-		e := &events[i]
+	for i := range groups {
+		g := &groups[i]
+		e := &g.Newest
+		last := Age(status.EventTime(e), d.s.At)
 		reason := e.Reason
-		if n := status.EventCount(e); n > 1 {
-			reason = fmt.Sprintf("%s (x%d)", reason, n)
+		if g.Count > 1 {
+			reason = fmt.Sprintf("%s (x%d over %s)", reason, g.Count, Age(g.First, d.s.At))
 		}
 		object := strings.ToLower(e.InvolvedObject.Kind) + "/" + e.InvolvedObject.Name
-		rows = append(rows, []string{Age(status.EventTime(e), d.s.At), e.Type, reason, object, e.Message})
+		if g.Objects > 1 {
+			object += fmt.Sprintf(" and %d more", g.Objects-1)
+		}
+		rows = append(rows, []string{last, e.Type, reason, object, e.Message})
 	}
 	d.table([]string{"LAST SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE"}, rows)
 }

@@ -47,7 +47,10 @@ func (c container) ended() *corev1.ContainerStateTerminated {
 
 // kind is how c is called in sentences.
 func (c container) kind() string {
-	if c.init {
+	switch {
+	case c.sidecar():
+		return "sidecar"
+	case c.init:
 		return "init container"
 	}
 	return "container"
@@ -57,10 +60,16 @@ func (c container) evidence(path, value string) Evidence {
 	return Evidence{Object: "pod/" + c.pod.Name, Path: c.path + path, Value: value}
 }
 
+// killedCode is the exit code of a process that SIGKILL ended.
+const killedCode = 128 + 9
+
 // describeEnd says how a container ended, without its name: `exited 3`.
 func describeEnd(c container, t *corev1.ContainerStateTerminated) string {
 	switch t.Reason {
 	case "OOMKilled":
+		if t.ExitCode != killedCode { // the kernel took a child; the main process saw it go and ended by itself
+			return fmt.Sprintf("exited %d after a process in it was killed for using too much memory (OOMKilled%s)", t.ExitCode, memoryLimit(c))
+		}
 		return "was killed for using too much memory (OOMKilled" + memoryLimit(c) + ")"
 	case "StartError", "ContainerCannotRun", "RunContainerError":
 		return "could not start: " + startError(t.Message)

@@ -31,33 +31,57 @@ type CodeCount struct {
 	Count int   `json:"count"`
 }
 
-// LogWanted names the container whose output explains the run best: of the newest failed Pod, or of the newest failed
-// try of a Pod that goes on. previous asks for the output of the container's run before the current one.
-func LogWanted(s Snapshot) (pod, name string, previous, ok bool) {
-	v := newView(s)
+// logWanted names the container whose output explains the run best: of the newest failed Pod, or of the newest failed
+// try of a Pod that goes on. Nil when there is none, or it was read.
+func logWanted(v view) *LogSource {
 	c, found := newestFailed(v)
-	if !found {
-		return "", "", false, false
+	if !found || neverStarted(c.ended()) {
+		return nil
 	}
-	return c.pod.Name, c.spec.Name, c.status.State.Terminated == nil, true
+	if _, read := v.logOf(c.pod.Name, c.spec.Name); read {
+		return nil
+	}
+	return &LogSource{Pod: c.pod.Name, Container: c.spec.Name, Previous: c.status.State.Terminated == nil}
 }
 
 // newestFailed is the container that ended badly last, over all Pods; of several in one Pod the one that failed first,
-// because the others are usually its victims.
+// because the others are usually its victims. A Pod whose condition names it as the one that matched a failure rule goes
+// before all others: it decided the run.
 func newestFailed(v view) (container, bool) {
 	var newest container
 	var at time.Time
 	found := false
+	decider := decidingPod(v)
 	for _, pod := range v.pods {
 		c, ok := firstFailed(pod)
 		if !ok {
 			continue
+		}
+		if pod.Name == decider {
+			return c, true
 		}
 		if end := c.ended().FinishedAt.Time; !found || !end.Before(at) {
 			newest, at, found = c, end, true
 		}
 	}
 	return newest, found
+}
+
+// decidingPod is the Pod that a podFailurePolicy rule ended the Job for, "" when that is not how it ended.
+func decidingPod(v view) string {
+	if c := failureCondition(v); c != nil && c.Reason == batchv1.JobReasonPodFailurePolicy {
+		pod, _, _ := policyMatch(c.Message)
+		return pod
+	}
+	return ""
+}
+
+// failureCondition is the condition that records or announces the failure.
+func failureCondition(v view) *batchv1.JobCondition {
+	if c := v.condition(batchv1.JobFailed); c != nil {
+		return c
+	}
+	return v.condition(batchv1.JobFailureTarget)
 }
 
 func firstFailed(pod *corev1.Pod) (container, bool) {
@@ -88,6 +112,9 @@ func failureOf(v view) *Failure {
 	t := c.ended()
 	f.Pod, f.Container, f.ExitCode, f.Signal = c.pod.Name, c.spec.Name, &t.ExitCode, signalOf(t)
 	f.Reason, f.Message = t.Reason, strings.TrimSpace(t.Message)
+	if c.pod.Status.Reason != "" {
+		f.Reason, f.Message = c.pod.Status.Reason, cmp.Or(f.Message, strings.TrimSpace(c.pod.Status.Message))
+	}
 	if tail, ok := v.logOf(c.pod.Name, c.spec.Name); ok {
 		f.Output = tail.Lines
 	}
@@ -148,17 +175,25 @@ func codes(v view) []CodeCount {
 
 // cause is the failure in half a sentence: pod NAME, container main exited 3, last output: "…".
 func (f *Failure) cause(v view) string {
-	switch {
-	case f.Pod == "":
+	i := slices.IndexFunc(v.pods, func(pod *corev1.Pod) bool { return pod.Name == f.Pod })
+	if f.Pod == "" || i < 0 {
 		return ""
-	case f.Container == "":
-		return strings.TrimSuffix(fmt.Sprintf("pod %s was %s: %s", f.Pod, cmp.Or(f.Reason, "Failed"), f.Message), ": ")
+	}
+	pod := v.pods[i]
+	if text := podEnd(v, pod); text != "" {
+		return "pod " + f.Pod + " " + text
+	}
+	if f.Container == "" {
+		return strings.TrimSuffix(fmt.Sprintf("pod %s ended: %s", f.Pod, f.Message), ": ")
 	}
 	c, ok := newestFailed(v)
 	if !ok {
 		return ""
 	}
 	text := fmt.Sprintf("pod %s, %s %s %s", f.Pod, c.kind(), f.Container, describeEnd(c, c.ended()))
+	if by := killedBy(v, c); by != "" {
+		text += ": " + by
+	}
 	switch {
 	case neverStarted(c.ended()): // the runtime's message is in describeEnd, and there is no output
 	case f.Message != "":
@@ -167,6 +202,86 @@ func (f *Failure) cause(v view) string {
 		text += ", last output: " + quoted(lastLine(f.Output))
 	}
 	return text
+}
+
+// podEnd says how a Pod was ended as a whole, not through one of its containers: "" when that is not so.
+func podEnd(v view, pod *corev1.Pod) string {
+	message := strings.TrimSpace(strings.TrimPrefix(pod.Status.Message, "Pod was rejected: "))
+	switch {
+	case pod.Status.Reason == "":
+		if c := podCondition(pod, corev1.DisruptionTarget); c != nil && c.Status == corev1.ConditionTrue {
+			return "was " + disruption(c.Reason) + ": " + c.Message
+		}
+		return ""
+	case pod.Status.Reason == "Evicted":
+		return "was evicted by its node: " + message
+	case pod.Status.Reason == "DeadlineExceeded":
+		if s := v.Job.Spec.Template.Spec.ActiveDeadlineSeconds; s != nil {
+			return fmt.Sprintf("was active longer than its template's activeDeadlineSeconds: %d", *s)
+		}
+		return "was active longer than its deadline"
+	case len(pod.Status.ContainerStatuses) == 0 && pod.Spec.NodeName != "":
+		return fmt.Sprintf("was refused by node %s (%s): %s", pod.Spec.NodeName, pod.Status.Reason, message)
+	}
+	return strings.TrimSuffix(fmt.Sprintf("was ended (%s): %s", pod.Status.Reason, message), ": ")
+}
+
+// killedBy says who killed a container that a signal ended, as far as the Pod's events tell.
+func killedBy(v view, c container) string {
+	if t := c.ended(); signalOf(t) == 0 || t.Reason == "OOMKilled" {
+		return ""
+	}
+	if e := newestPodEvent(v, c.pod, "FailedPostStartHook"); e != nil {
+		return "its postStart hook failed"
+	}
+	if e := newestPodEvent(v, c.pod, "Unhealthy"); e != nil && newestPodEvent(v, c.pod, "Killing") != nil {
+		for _, probe := range []string{"Liveness", "Startup"} {
+			if strings.HasPrefix(e.Message, probe+" probe failed") {
+				return strings.TrimSuffix(strings.TrimSpace("its "+strings.ToLower(e.Message[:1])+e.Message[1:]), ":")
+			}
+		}
+	}
+	return ""
+}
+
+// hints are what an exit code or a start error usually means, for a person who meets it for the first time.
+func hints(v view, c container, t *corev1.ContainerStateTerminated) []string {
+	one := func(text string) []string { return []string{text} }
+	switch {
+	case t == nil:
+		return nil
+	case neverStarted(t) && len(c.spec.Command) == 1 && strings.Contains(c.spec.Command[0], " "):
+		return one(fmt.Sprintf("command is one word with a blank in it; a shell line needs [sh, -c, %q]", c.spec.Command[0]))
+	case neverStarted(t) && strings.Contains(t.Message, "permission denied"):
+		return one("the file is not executable: set its mode (for a volume defaultMode: 0755)")
+	case neverStarted(t):
+		return one("no output: the container never started")
+	case formatError(v, c) != "":
+		return one(formatError(v, c) + " is no program for this node: built for another CPU, or a script without a first line like #!/bin/sh")
+	case t.Reason == "OOMKilled":
+		return one("raise resources.limits.memory, or make the program use less")
+	case t.ExitCode == 126:
+		return one("126 is the shell's code for a file that cannot be executed")
+	case t.ExitCode == 127:
+		return one("127 is the shell's code for a command that was not found")
+	case t.ExitCode == killedCode && t.Reason == "Error" && killedBy(v, c) == "" && podEnd(v, c.pod) == "":
+		return one("killed from outside (the kubelet, a person, the node), or for memory in a way that the runtime did not report")
+	}
+	return nil
+}
+
+const formatErrorText = `^exec (?:user process caused: )?(\S+): exec format error$`
+
+// formatError is the program that the kernel could not execute, "" when that is not what happened. Only the output tells.
+func formatError(v view, c container) string {
+	tail, ok := v.logOf(c.pod.Name, c.spec.Name)
+	if !ok {
+		return ""
+	}
+	if m := match(formatErrorText, lastLine(tail.Lines)); m != nil {
+		return m[1]
+	}
+	return ""
 }
 
 func neverStarted(t *corev1.ContainerStateTerminated) bool {

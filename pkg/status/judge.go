@@ -8,44 +8,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// rule finds one kind of cause. A rule sees the phase, because most causes only make sense in some.
-type rule struct {
-	id   string
-	find func(v view, p Phase) []Finding
-}
-
-// rules in the order in which they give the verdict. What the Job controller recorded comes first: it is the truth
-// about the run. Then what keeps the Job from having Pods at all, because no Pod can tell it. Then what keeps a Pod from
-// starting, nearest to the start last: an image that is missing is found only after a node was. Then what goes wrong
-// in Pods that run. Remarks close.
-func rules() []rule {
-	return []rule{
-		{"job-failed", findFailed},
-		{"job-succeeded", findSucceeded},
-		{"deleting", findDeleting},
-		{"held", findHeld},
-		{"managed-elsewhere", findManagedElsewhere},
-		{"pods-refused", findPodsRefused},
-		{"no-pods", findNoPods},
-		{"unschedulable", findUnschedulable},
-		{"image", findImage},
-		{"config-missing", findConfigMissing},
-		{"container-failing", findContainerFailing},
-		{"try-failed", findTryFailed},
-		{"helper-left", findHelperLeft},
-		{"pods-hidden", findPodsHidden},
-	}
-}
-
-// RuleIDs lists the ids of all rules in their order.
-func RuleIDs() []string {
-	var ids []string
-	for _, r := range rules() {
-		ids = append(ids, r.id)
-	}
-	return ids
-}
-
 // Of judges a Snapshot. It is a pure function: the same Snapshot gives the same Verdict.
 func Of(s Snapshot) Verdict {
 	v := newView(s)
@@ -55,7 +17,10 @@ func Of(s Snapshot) Verdict {
 	verdict.Since = since(v, phase)
 	for _, r := range rules() {
 		for _, f := range r.find(v, phase) {
-			f.ID = r.id
+			f.ID = r.ID
+			if r.proofOf(f.Reason) == Unseen {
+				f.Confidence = ConfidenceLow
+			}
 			verdict.Findings = append(verdict.Findings, f)
 		}
 	}
@@ -74,6 +39,10 @@ func progressOf(v view) Progress {
 	if st.Ready != nil {
 		p.Ready = *st.Ready
 	}
+	if st.Terminating != nil {
+		p.Terminating = *st.Terminating
+	}
+	p.Indexes = indexesOf(v)
 	if v.Job.Spec.Completions == nil && (v.Job.Spec.Parallelism == nil || *v.Job.Spec.Parallelism == 1) {
 		one := int32(1)
 		p.Wanted = &one

@@ -141,10 +141,12 @@ func TestEventTimesOfBothForms(t *testing.T) {
 func TestRuleIDs(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
-	for _, id := range status.RuleIDs() {
-		require.Regexp(t, `^[a-z]+(-[a-z]+)*$`, id)
-		require.False(t, seen[id], "%s names two rules", id)
-		seen[id] = true
+	for _, r := range status.Rules() {
+		require.Regexp(t, `^[a-z]+(-[a-z]+)*$`, r.ID)
+		require.False(t, seen[r.ID], "%s names two rules", r.ID)
+		require.NotEmpty(t, r.About)
+		require.NotEmpty(t, r.Reasons)
+		seen[r.ID] = true
 	}
 	require.NotEmpty(t, seen)
 }

@@ -6,33 +6,30 @@ import (
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-work/kubectl-work/pkg/apis/work"
 )
 
 // findFailed explains a failure that the Job controller has recorded or announced.
 func findFailed(v view, _ Phase) []Finding {
-	c := v.condition(batchv1.JobFailed)
-	if c == nil {
-		c = v.condition(batchv1.JobFailureTarget)
-	}
+	c := failureCondition(v)
 	if c == nil {
 		return nil
 	}
-	f := failureOf(v)
-	message := f.cause(v)
-	switch {
-	case c.Reason == batchv1.JobReasonDeadlineExceeded:
-		message = "it was active longer than " + deadline(v.Job)
-	case c.Reason == batchv1.JobReasonPodFailurePolicy, message == "":
-		message = join(c.Message, message)
-	}
 	finding := Finding{
-		Severity: SeverityError, Reason: c.Reason, Message: message, Since: c.LastTransitionTime.Time,
+		Severity: SeverityError, Reason: c.Reason, Message: failedMessage(v, c), Since: c.LastTransitionTime.Time,
 		Evidence: []Evidence{jobCondition(v.Job, c)},
 		Advice:   []Advice{{Command: "kubectl work logs " + v.Job.Name, Risk: RiskInspect, Why: "the whole output"}},
+		Field:    failedField(v, c),
 	}
-	finding.Field = failedField(v, c.Reason)
+	if newest, ok := newestFailed(v); ok && c.Reason != batchv1.JobReasonDeadlineExceeded {
+		finding.Evidence = append(finding.Evidence, endEvidence(newest))
+		finding.Details = hints(v, newest, newest.ended())
+	}
+	if reason, message := stopped(v); reason != "" {
+		finding.Reason, finding.Message, finding.Advice = reason, message, nil
+	}
 	if v.condition(batchv1.JobFailed) == nil {
 		finding.Next = fmt.Sprintf("Failed is set when the last Pod has ended (%s)", terminating(v.Job))
 	}
@@ -42,19 +39,93 @@ func findFailed(v view, _ Phase) []Finding {
 	return []Finding{finding}
 }
 
+// failedMessage is the condition's reason in a sentence, with the Pod that brought it about.
+func failedMessage(v view, c *batchv1.JobCondition) string {
+	cause := failureOf(v).cause(v)
+	switch c.Reason {
+	case batchv1.JobReasonDeadlineExceeded:
+		return "it was active longer than " + deadline(v.Job)
+	case batchv1.JobReasonPodFailurePolicy:
+		pod, rule, ok := policyMatch(c.Message)
+		if !ok {
+			return join(c.Message, cause)
+		}
+		return join(fmt.Sprintf("%s matched pod %s", describeRule(v.Job, rule), pod), cause)
+	case batchv1.JobReasonFailedIndexes, batchv1.JobReasonMaxFailedIndexesExceeded:
+		return join(failedIndexes(v.Job), cause)
+	}
+	if cause == "" {
+		return c.Message
+	}
+	return cause
+}
+
+func endEvidence(c container) Evidence {
+	t, path := c.ended(), ".state.terminated"
+	if c.status.State.Terminated == nil {
+		path = ".lastState.terminated"
+	}
+	return c.evidence(path, fmt.Sprintf("%s: exit code %d", t.Reason, t.ExitCode))
+}
+
+// stopped tells of a Job that was ended on purpose: a deadline of 0, written with the reason by the same patch.
+func stopped(v view) (reason, message string) {
+	s := v.Job.Spec.ActiveDeadlineSeconds
+	c := failureCondition(v)
+	if s == nil || *s != 0 || c == nil || c.Reason != batchv1.JobReasonDeadlineExceeded {
+		return "", ""
+	}
+	recorded, err := work.ParseStatus(v.Job.Annotations[work.AnnotationStatus])
+	if end := recorded.Ended(); err == nil && end != nil {
+		return end.Reason, end.Message
+	}
+	return "Stopped", "it was stopped: its activeDeadlineSeconds is 0"
+}
+
 // failedField is what a person would look at in the Job's own file.
-func failedField(v view, reason string) string {
-	if reason == batchv1.JobReasonDeadlineExceeded && v.Job.Spec.ActiveDeadlineSeconds != nil {
-		return "spec.activeDeadlineSeconds"
+func failedField(v view, condition *batchv1.JobCondition) string {
+	switch condition.Reason {
+	case batchv1.JobReasonDeadlineExceeded:
+		if v.Job.Spec.ActiveDeadlineSeconds != nil {
+			return "spec.activeDeadlineSeconds"
+		}
+	case batchv1.JobReasonPodFailurePolicy:
+		if _, rule, ok := policyMatch(condition.Message); ok {
+			return fmt.Sprintf("spec.podFailurePolicy.rules[%d]", rule)
+		}
 	}
 	c, ok := newestFailed(v)
+	if !ok {
+		return podField(newestFailedPod(v))
+	}
+	if field := podField(c.pod); field != "" {
+		return field
+	}
 	switch {
-	case !ok:
-		return ""
 	case neverStarted(c.ended()) && len(c.spec.Command) > 0:
 		return c.field + ".command"
+	case c.ended().Reason == "OOMKilled" && memoryLimit(c) != "":
+		return c.field + ".resources.limits.memory"
 	}
 	return c.field
+}
+
+// podField is the field that a Pod was ended for as a whole, "" when it was not.
+func podField(pod *corev1.Pod) string {
+	const spec = "spec.template.spec"
+	switch {
+	case pod == nil:
+		return ""
+	case pod.Status.Reason == "DeadlineExceeded":
+		return spec + ".activeDeadlineSeconds"
+	case pod.Status.Reason == "NodeAffinity" && len(pod.Spec.NodeSelector) > 0:
+		return spec + ".nodeSelector"
+	case pod.Status.Reason == "Evicted":
+		if m := match(`EmptyDir volume "([^"]+)" exceeds`, pod.Status.Message); m != nil {
+			return volumeField(pod, m[1]) + ".emptyDir.sizeLimit"
+		}
+	}
+	return ""
 }
 
 // overLimit explains why more Pods failed than backoffLimit seems to allow (kubernetes/kubernetes#60735).
@@ -98,7 +169,7 @@ func findSucceeded(v view, _ Phase) []Finding {
 	case v.Job.Spec.Completions != nil && *v.Job.Spec.Completions == 0:
 		message = "Succeeded, nothing to do (0 completions)"
 	case c.Reason == batchv1.JobReasonSuccessPolicy:
-		message = fmt.Sprintf("Succeeded: %d of %d indexes, enough by its success policy", st.Succeeded, cmp.Or(completions(v.Job), st.Succeeded))
+		message = fmt.Sprintf("Succeeded: %d of %d indexes, enough by %s", st.Succeeded, cmp.Or(completions(v.Job), st.Succeeded), successRule(c.Message))
 	case st.Failed > 0 && completions(v.Job) <= 1:
 		message = fmt.Sprintf("Succeeded after %d tries (%d failed)", st.Succeeded+st.Failed, st.Failed)
 	case st.Failed > 0:
@@ -164,6 +235,7 @@ func findHeld(v view, p Phase) []Finding {
 		if queue := v.Job.Labels[work.LabelKueueQueue]; queue != "" {
 			f.Message = fmt.Sprintf("queue %s decides when it starts (label %s)", queue, work.LabelKueueQueue)
 		}
+		queued(v, &f)
 	default:
 		f.Reason, f.Message = "Suspended", "spec.suspend is true"+setBy(suspendManager(v.Job))
 		f.Advice = []Advice{resume}
@@ -172,6 +244,41 @@ func findHeld(v view, p Phase) []Finding {
 		f.Next = "the Job controller has not confirmed it yet"
 	}
 	return []Finding{f}
+}
+
+// queued adds what Kueue says about the run's Workload.
+func queued(v view, f *Finding) {
+	q := v.Queue
+	if q == nil {
+		return
+	}
+	switch {
+	case q.Admitted:
+		f.Reason = "QueueAdmitted"
+		f.Message += fmt.Sprintf("; Workload %s is admitted, and suspend is about to go", q.Workload)
+	case q.Message != "":
+		f.Message += fmt.Sprintf("; Workload %s waits: %s", q.Workload, q.Message)
+	default:
+		f.Message += fmt.Sprintf("; Workload %s waits", q.Workload)
+	}
+	if q.Position != nil && !q.Admitted {
+		f.Message += fmt.Sprintf("; place %d in the queue", *q.Position+1)
+	}
+	f.Evidence = append(f.Evidence, Evidence{Object: "workload/" + q.Workload, Path: ".status.conditions", Value: join(q.Reason, q.Message)})
+}
+
+// findRestored: the Job carries the uid of an earlier life, so its annotations may tell of another run
+// (velero-io/velero#8800).
+func findRestored(v view, _ Phase) []Finding {
+	uid := v.Job.Annotations[work.AnnotationUID]
+	if uid == "" || uid == string(v.Job.UID) {
+		return nil
+	}
+	return []Finding{{
+		Severity: SeverityWarning, Reason: "RestoredCopy",
+		Message:  fmt.Sprintf("it is a restored copy of an earlier run (uid %s): its annotations tell of that one, its state is read from the cluster only", uid),
+		Evidence: []Evidence{{Object: "job/" + v.Job.Name, Path: fmt.Sprintf(".metadata.annotations[%q]", work.AnnotationUID), Value: uid}},
+	}}
 }
 
 func by(who string) string {

@@ -176,25 +176,34 @@ func short(d time.Duration) string {
 const quiet = 30 * time.Second
 
 // findNoPods: no Pod was ever made and no event tells why, most often because events are kept for about an hour only
-// (kubernetes/kubernetes#88748).
+// (kubernetes/kubernetes#88748). A dry run of its Pod then may.
 func findNoPods(v view, p Phase) []Finding {
-	if p != PhasePending || managedElsewhere(v) || v.PodsHidden || v.Job.Status.StartTime == nil {
+	if p != PhasePending || managedElsewhere(v) || !neverHadPods(v) || v.At.Sub(v.Job.Status.StartTime.Time) < quiet || !noRefusal(v) {
 		return nil
 	}
-	if event, _ := newestFailedCreate(v); event != nil || v.At.Sub(v.Job.Status.StartTime.Time) < quiet {
-		return nil
-	}
-	message := "no Pod was created, and no event tells why (the cluster keeps events about an hour)"
-	if v.EventsHidden {
-		message = "no Pod was created; only events can tell why, and they were not read"
-	}
-	return []Finding{{
-		Severity: SeverityWarning, Reason: "NoPods", Since: v.Job.Status.StartTime.Time, Message: message,
+	f := Finding{
+		Severity: SeverityWarning, Reason: "NoPods", Since: v.Job.Status.StartTime.Time,
+		Message:  "no Pod was created, and no event tells why (the cluster keeps events about an hour)",
 		Evidence: []Evidence{{Object: "job/" + v.Job.Name, Path: ".status.startTime", Value: v.Job.Status.StartTime.UTC().Format(timeFormat)}},
 		Next:     "the Job controller tries again, with pauses of up to about a minute",
-		Advice: []Advice{{
-			Command: fmt.Sprintf("kubectl work export %s --kind job | kubectl create --dry-run=server -f -", v.Job.Name), Risk: RiskInspect,
-			Why: "whether the server takes such a Job now; a service account, quota or policy may still refuse its Pods",
-		}},
+	}
+	if v.EventsHidden {
+		f.Message = "no Pod was created; only events can tell why, and they were not read"
+	}
+	switch {
+	case v.Probe == nil:
+	case v.Probe.Refusal == "":
+		f.Message += "; a dry run of its Pod is accepted now, so the next try may work"
+	default:
+		told := refusal(v.Probe.Refusal)
+		told.Severity, told.Since, told.Next = SeverityError, f.Since, join(told.Next, f.Next)
+		told.Message += " (told by a dry run of its Pod; events are gone)"
+		told.Evidence = append(f.Evidence, Evidence{Object: "dry run of its Pod", Path: ".message", Value: v.Probe.Refusal})
+		return []Finding{told}
+	}
+	f.Advice = []Advice{{
+		Command: fmt.Sprintf("kubectl work export %s --kind job | kubectl create --dry-run=server -f -", v.Job.Name), Risk: RiskInspect,
+		Why: "whether the server takes such a Job now; a service account, quota or policy may still refuse its Pods",
 	}}
+	return []Finding{f}
 }

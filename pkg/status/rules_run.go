@@ -2,41 +2,58 @@ package status
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 )
 
-// findContainerFailing: containers of a living Pod end badly and are started again (restartPolicy OnFailure). Under Never
-// the Pod itself is about to fail, and the Job controller says the rest. The container is ended and waiting in turns,
-// which is one cause, so it has one reason.
+// restarts tells whether the kubelet starts a container again after a bad end: by the Pod's policy, by the container's own,
+// or because it is a native sidecar.
+func (c container) restarts() bool {
+	if own := c.spec.RestartPolicy; own != nil {
+		return *own != corev1.ContainerRestartPolicyNever
+	}
+	return c.pod.Spec.RestartPolicy != corev1.RestartPolicyNever
+}
+
+// sidecar tells whether c is a native sidecar: an init container that runs beside the others
+// (https://kubernetes.io/docs/concepts/workloads/pods/sidecar-containers).
+func (c container) sidecar() bool {
+	return c.init && c.spec.RestartPolicy != nil && *c.spec.RestartPolicy == corev1.ContainerRestartPolicyAlways
+}
+
+// findContainerFailing: containers of a living Pod end badly and are started again. Without restarts the Pod itself is
+// about to fail, and the Job controller says the rest. The container is ended and waiting in turns, which is one cause,
+// so it has one reason.
 func findContainerFailing(v view, p Phase) []Finding {
 	if !starting(p) {
 		return nil
 	}
 	for _, pod := range v.live() {
-		if pod.Spec.RestartPolicy == corev1.RestartPolicyNever {
-			continue
-		}
 		for _, c := range containersOf(pod) {
 			end := c.ended()
-			if end == nil || end.ExitCode == 0 || c.status.State.Running != nil && c.status.RestartCount == 0 {
+			if !c.restarts() || end == nil || end.ExitCode == 0 || c.status.State.Running != nil && c.status.RestartCount == 0 {
 				continue
 			}
 			f := Finding{
-				Severity: SeverityWarning, Reason: "CrashLoopBackOff", Since: end.FinishedAt.Time,
+				Severity: SeverityWarning, Reason: "CrashLoopBackOff", Since: end.FinishedAt.Time, Field: c.field,
 				Message:  fmt.Sprintf("pod %s, %s %s %s", pod.Name, c.kind(), c.spec.Name, describeEnd(c, end)),
 				Evidence: []Evidence{c.evidence(".lastState.terminated", fmt.Sprintf("%s: exit code %d", end.Reason, end.ExitCode))},
 				Advice:   []Advice{{Command: "kubectl work logs " + v.Job.Name, Risk: RiskInspect, Why: "its output"}},
+				Details:  hints(v, c, end),
 			}
-			if limit := v.Job.Spec.BackoffLimit; limit != nil {
+			if limit := v.Job.Spec.BackoffLimit; limit != nil && !c.sidecar() {
 				f.Message += fmt.Sprintf(", restart %d of limit %d", c.status.RestartCount, *limit)
 			} else {
 				f.Message += fmt.Sprintf(", restart %d", c.status.RestartCount)
 			}
-			if w := c.status.State.Waiting; w != nil && w.Reason == "CrashLoopBackOff" {
-				f.Next = "the kubelet starts it again: " + firstSentence(w.Message)
+			if c.sidecar() {
+				f.Details = append(f.Details, "restarts of a sidecar do not count for backoffLimit")
 			}
+			f.Next = nextRestart(v, c, end)
 			if tail, ok := v.logOf(pod.Name, c.spec.Name); ok && lastLine(tail.Lines) != "" {
 				f.Message += ", last output: " + quoted(lastLine(tail.Lines))
 			}
@@ -46,11 +63,84 @@ func findContainerFailing(v view, p Phase) []Finding {
 	return nil
 }
 
-func firstSentence(text string) string {
-	if before, _, found := strings.Cut(text, " restarting"); found { // back-off 40s restarting failed container=…
-		return before
+const restartText = `^back-off (\S+) restarting`
+
+// nextRestart says when the kubelet starts a container again.
+func nextRestart(v view, c container, end *corev1.ContainerStateTerminated) string {
+	w := c.status.State.Waiting
+	if w == nil || w.Reason != "CrashLoopBackOff" {
+		return ""
 	}
-	return text
+	m := match(restartText, w.Message)
+	if m == nil {
+		return "the kubelet starts it again"
+	}
+	pause, err := time.ParseDuration(m[1])
+	if err != nil || end.FinishedAt.IsZero() {
+		return "the kubelet starts it again: back-off " + m[1]
+	}
+	return fmt.Sprintf("the kubelet starts it again in %s (pauses double up to 5 min)", about(end.FinishedAt.Add(pause).Sub(v.At)))
+}
+
+// about is a time that is not exact: "about 35 s", "about 2 min 40 s", or "a moment" once it should have come.
+func about(d time.Duration) string {
+	d = d.Round(time.Second)
+	switch {
+	case d <= 0:
+		return "a moment"
+	case d < 2*time.Minute:
+		return fmt.Sprintf("about %d s", int(d.Seconds()))
+	case d%time.Minute == 0, d >= 10*time.Minute:
+		return fmt.Sprintf("about %d min", int(d.Minutes()))
+	}
+	return fmt.Sprintf("about %d min %d s", int(d.Minutes()), int(d.Seconds())%60)
+}
+
+// findSidecarNotReady: a native sidecar runs and its startup probe has not passed, so the next container does not start.
+func findSidecarNotReady(v view, p Phase) []Finding {
+	if !starting(p) {
+		return nil
+	}
+	for _, pod := range v.live() {
+		for _, c := range containersOf(pod) {
+			r := c.status.State.Running
+			if !c.sidecar() || r == nil || c.status.Started == nil || *c.status.Started || v.At.Sub(r.StartedAt.Time) < quiet {
+				continue
+			}
+			f := Finding{
+				Severity: SeverityWarning, Reason: "SidecarNotReady", Since: r.StartedAt.Time, Field: c.field,
+				Message:  fmt.Sprintf("pod %s: sidecar %s runs, but its startup probe has not passed; the next container starts only then", pod.Name, c.spec.Name),
+				Evidence: []Evidence{c.evidence(".started", "false")},
+			}
+			if e := newestPodEvent(v, pod, "Unhealthy"); e != nil {
+				f.Details = []string{strings.TrimSpace(e.Message) + fmt.Sprintf(" (%s)", count(EventCount(e), "time", "times"))}
+			}
+			return []Finding{f}
+		}
+	}
+	return nil
+}
+
+// findInitRunning says which init step a Pod is at.
+func findInitRunning(v view, p Phase) []Finding {
+	if p != PhaseInitializing {
+		return nil
+	}
+	for _, pod := range v.live() {
+		for _, c := range containersOf(pod) {
+			r := c.status.State.Running
+			if !c.init || c.sidecar() || r == nil {
+				continue
+			}
+			step := 1 + slices.IndexFunc(pod.Spec.InitContainers, func(i corev1.Container) bool { return i.Name == c.spec.Name })
+			return []Finding{{
+				Severity: SeverityInfo, Reason: "InitRunning", Since: r.StartedAt.Time,
+				Message:  fmt.Sprintf("pod %s is at init step %d of %d: %s runs", pod.Name, step, len(pod.Spec.InitContainers), c.spec.Name),
+				Evidence: []Evidence{c.evidence(".state.running", r.StartedAt.UTC().Format(timeFormat))},
+			}}
+		}
+	}
+	return nil
 }
 
 // findTryFailed: earlier Pods failed and the run goes on. A failed first try is not a failed Job.
@@ -66,14 +156,66 @@ func findTryFailed(v view, p Phase) []Finding {
 	if text := f.cause(v); text != "" {
 		message += ", the last: " + text
 	}
-	next := "the Job controller starts another Pod"
-	if v.Job.Status.Active > 0 {
-		next = "another Pod is at it"
-	}
-	return []Finding{{
-		Severity: SeverityWarning, Reason: "TryFailed", Message: message, Next: next,
+	finding := Finding{
+		Severity: SeverityWarning, Reason: "TryFailed", Message: message, Next: nextTry(v),
 		Evidence: []Evidence{{Object: "job/" + v.Job.Name, Path: ".status.failed", Value: fmt.Sprint(v.Job.Status.Failed)}},
-	}}
+	}
+	if c, ok := newestFailed(v); ok {
+		finding.Details, finding.Since = hints(v, c, c.ended()), c.ended().FinishedAt.Time
+	}
+	return []Finding{finding}
+}
+
+// The Job controller's pauses between tries (pkg/controller/job/job_controller.go, DefaultJobPodFailureBackOff and
+// MaxJobPodFailureBackOff).
+const (
+	firstBackOff = 10 * time.Second
+	mostBackOff  = 10 * time.Minute
+)
+
+// nextTry says when the Job controller makes the next Pod.
+func nextTry(v view) string {
+	if v.Job.Status.Active > 0 {
+		return "another Pod is at it"
+	}
+	if t := v.Job.Status.Terminating; t != nil && *t > 0 && v.Job.Spec.PodReplacementPolicy != nil && *v.Job.Spec.PodReplacementPolicy == batchv1.Failed {
+		return "the next Pod is made when the old one has ended (podReplacementPolicy Failed)"
+	}
+	failures, last := failuresInARow(v)
+	if failures == 0 {
+		return "the Job controller makes another Pod"
+	}
+	pause := mostBackOff
+	if failures < 7 {
+		pause = min(firstBackOff<<(failures-1), mostBackOff)
+	}
+	return fmt.Sprintf("the Job controller makes the next Pod in %s (pauses double from 10 s to 10 min)", about(last.Add(pause).Sub(v.At)))
+}
+
+// failuresInARow counts the Pods that failed after the last one that succeeded, and says when the last of them ended.
+func failuresInARow(v view) (n int, last time.Time) {
+	var succeeded time.Time
+	ends := map[*corev1.Pod]time.Time{}
+	for _, pod := range v.pods {
+		for _, c := range containersOf(pod) {
+			if t := c.status.State.Terminated; t != nil && t.FinishedAt.After(ends[pod]) {
+				ends[pod] = t.FinishedAt.Time
+			}
+		}
+		if pod.Status.Phase == corev1.PodSucceeded && ends[pod].After(succeeded) {
+			succeeded = ends[pod]
+		}
+	}
+	for pod, end := range ends {
+		if pod.Status.Phase != corev1.PodFailed || end.Before(succeeded) {
+			continue
+		}
+		n++
+		if end.After(last) {
+			last = end
+		}
+	}
+	return n, last
 }
 
 // findHelperLeft: the work is done, a helper container keeps the Pod alive (istio/istio#6324). The first container of a
@@ -102,8 +244,8 @@ func findHelperLeft(v view, p Phase) []Finding {
 		}
 		return []Finding{{
 			Severity: SeverityWarning, Class: ClassSidecar, Reason: "HelperStillRunning", Since: main.FinishedAt.Time,
-			Message: fmt.Sprintf("pod %s: container %s ended 0 at %s; still running: %s. The Job cannot complete until it ends",
-				pod.Name, pod.Spec.Containers[0].Name, main.FinishedAt.UTC().Format(timeFormat), strings.Join(left, ", ")),
+			Message: fmt.Sprintf("pod %s: container %s ended 0 at %s (%s ago); still running: %s. The Job cannot complete until it ends",
+				pod.Name, pod.Spec.Containers[0].Name, main.FinishedAt.UTC().Format(timeFormat), short(v.At.Sub(main.FinishedAt.Time)), strings.Join(left, ", ")),
 			Evidence: []Evidence{{Object: "pod/" + pod.Name, Path: ".status.containerStatuses", Value: "still running: " + strings.Join(left, ", ")}},
 			Advice: []Advice{{
 				Command: "kubectl work export " + v.Job.Name, Risk: RiskInspect,
@@ -112,6 +254,21 @@ func findHelperLeft(v view, p Phase) []Finding {
 		}}
 	}
 	return nil
+}
+
+// findWorkQueue: without completions one success means that the queue is empty, and nothing new is started
+// (https://kubernetes.io/docs/concepts/workloads/controllers/job/#parallel-jobs).
+func findWorkQueue(v view, p Phase) []Finding {
+	spec := v.Job.Spec
+	if p != PhaseRunning || spec.Completions != nil || v.Job.Status.Succeeded == 0 || v.Job.Status.Active == 0 {
+		return nil
+	}
+	return []Finding{{
+		Severity: SeverityInfo, Reason: "WorkQueueEnding",
+		Message: fmt.Sprintf("a work queue: %s succeeded, so no new Pod is made; it completes when the %d still running have ended",
+			count(v.Job.Status.Succeeded, "Pod", "Pods"), v.Job.Status.Active),
+		Evidence: []Evidence{{Object: "job/" + v.Job.Name, Path: ".status.succeeded", Value: fmt.Sprint(v.Job.Status.Succeeded)}},
+	}}
 }
 
 func findPodsHidden(v view, p Phase) []Finding {

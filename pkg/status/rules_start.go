@@ -14,71 +14,8 @@ func starting(p Phase) bool {
 	return p == PhasePending || p == PhaseInitializing || p == PhaseRunning
 }
 
-// findUnschedulable: no node takes the Pod. The condition is current, the event may be old.
-func findUnschedulable(v view, p Phase) []Finding {
-	if !starting(p) {
-		return nil
-	}
-	for _, pod := range v.live() {
-		i := slices.IndexFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
-			return c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse
-		})
-		if i < 0 {
-			continue
-		}
-		c := pod.Status.Conditions[i]
-		f := Finding{
-			Severity: SeverityWarning, Class: ClassUnschedulable, Reason: c.Reason, Since: c.LastTransitionTime.Time,
-			Field:    "spec.template.spec",
-			Message:  fmt.Sprintf("pod %s fits no node: %s", pod.Name, c.Message),
-			Evidence: []Evidence{{Object: "pod/" + pod.Name, Path: `.status.conditions[?(@.type=="PodScheduled")].message`, Value: c.Message}},
-			Next:     "the scheduler tries again when nodes or Pods change",
-			Advice:   []Advice{{Command: "kubectl get nodes --show-labels", Risk: RiskInspect, Why: "what the nodes offer"}},
-		}
-		if c.Reason == corev1.PodReasonSchedulingGated {
-			f.Message = fmt.Sprintf("pod %s is held by scheduling gates: %s", pod.Name, gates(pod))
-			f.Next = "whoever set the gates removes them"
-		} else if asked := requests(pod); asked != "" {
-			f.Message += "; it asks for " + asked
-		}
-		return []Finding{f}
-	}
-	return nil
-}
-
-func gates(pod *corev1.Pod) string {
-	var names []string
-	for _, g := range pod.Spec.SchedulingGates {
-		names = append(names, g.Name)
-	}
-	return strings.Join(names, ", ")
-}
-
-// requests says what a Pod's containers ask for and where they want to run: `cpu 1000, node label tier=gpu`.
-func requests(pod *corev1.Pod) string {
-	total := corev1.ResourceList{}
-	for _, c := range pod.Spec.Containers {
-		for name, q := range c.Resources.Requests {
-			sum := total[name]
-			sum.Add(q)
-			total[name] = sum
-		}
-	}
-	var parts []string
-	for name, q := range total {
-		parts = append(parts, fmt.Sprintf("%s %s", name, q.String()))
-	}
-	slices.Sort(parts)
-	var labels []string
-	for key, value := range pod.Spec.NodeSelector {
-		labels = append(labels, fmt.Sprintf("node label %s=%s", key, value))
-	}
-	slices.Sort(labels)
-	return strings.Join(append(parts, labels...), ", ")
-}
-
 // findImage: a container's image cannot be had. ErrImagePull and ImagePullBackOff take turns and are one cause
-// (kubernetes/kubernetes#66756).
+// (kubernetes/kubernetes#66756). The reasons are those of pkg/kubelet/images in kubernetes/kubernetes.
 func findImage(v view, p Phase) []Finding {
 	if !starting(p) {
 		return nil
@@ -100,8 +37,20 @@ func findImage(v view, p Phase) []Finding {
 			Message: fmt.Sprintf("image %s of %s %s cannot be pulled: %s", c.spec.Image, c.kind(), c.spec.Name, pullError(c, w)),
 			Advice:  []Advice{{Command: "kubectl work delete " + v.Job.Name, Risk: RiskChanges, Why: "then submit it with the right image; backoffLimit does not end this, only activeDeadlineSeconds does"}},
 		}
+		f.Details = pullSecrets(v, c.pod)
 		return f, true
 	})
+}
+
+// pullSecrets names the imagePullSecrets of a Pod that the kubelet did not find.
+func pullSecrets(v view, pod *corev1.Pod) []string {
+	for i := range v.Events {
+		e := &v.Events[i]
+		if e.InvolvedObject.UID == pod.UID && e.Reason == "FailedToRetrieveImagePullSecret" {
+			return []string{e.Message}
+		}
+	}
+	return nil
 }
 
 // pullError is what the registry or kubelet said, without the image name that they repeat several times.
@@ -125,7 +74,15 @@ func pullError(c container, w *corev1.ContainerStateWaiting) string {
 	return text
 }
 
-// findConfigMissing: a Secret, ConfigMap or key that a container wants is not there (kubernetes/kubernetes#80466).
+// The kubelet's words for what a container's environment misses (pkg/kubelet/kubelet_pods.go in kubernetes/kubernetes).
+const (
+	missingObjectText = `^(secret|configmap) "([^"]+)" not found`
+	missingKeyText    = `couldn't find key (\S+) in (Secret|ConfigMap) [^/]+/(\S+)`
+	runAsRootText     = `container has runAsNonRoot and image (.+?) \(pod: `
+)
+
+// findConfigMissing: a Secret, ConfigMap or key that a container wants is not there (kubernetes/kubernetes#80466), or its
+// settings contradict its image.
 func findConfigMissing(v view, p Phase) []Finding {
 	if !starting(p) {
 		return nil
@@ -134,10 +91,75 @@ func findConfigMissing(v view, p Phase) []Finding {
 		if w.Reason != "CreateContainerConfigError" {
 			return Finding{}, false
 		}
-		return Finding{
+		f := Finding{
 			Severity: SeverityError, Class: ClassConfig, Reason: w.Reason, Field: c.field,
 			Message: fmt.Sprintf("%s for %s %s", w.Message, c.kind(), c.spec.Name),
 			Next:    "it starts by itself once that exists",
+		}
+		switch {
+		case match(missingObjectText, w.Message) != nil:
+			m := match(missingObjectText, w.Message)
+			f.Field = envField(c, m[1], m[2], "")
+			f.Advice = []Advice{{Command: fmt.Sprintf("kubectl get %s %s", m[1], m[2]), Risk: RiskInspect, Why: "whether it is there now"}}
+		case match(missingKeyText, w.Message) != nil:
+			m := match(missingKeyText, w.Message)
+			kind := strings.ToLower(m[2])
+			f.Message = fmt.Sprintf("%s %q has no key %q, which %s %s wants", kind, m[3], m[1], c.kind(), c.spec.Name)
+			f.Field = envField(c, kind, m[3], m[1])
+			f.Advice = []Advice{{Command: fmt.Sprintf("kubectl describe %s %s", kind, m[3]), Risk: RiskInspect, Why: "the keys that it has"}}
+		case match(runAsRootText, w.Message) != nil:
+			f.Class, f.Next, f.Field = ClassNever, "", c.field+".securityContext"
+			f.Message = fmt.Sprintf("%s %s has runAsNonRoot, and its image %s", c.kind(), c.spec.Name, match(runAsRootText, w.Message)[1])
+			f.Advice = []Advice{{Command: "kubectl work delete " + v.Job.Name, Risk: RiskChanges, Why: "then submit it with runAsUser, or with an image that names a user by number"}}
+		}
+		return f, true
+	})
+}
+
+// envField is the entry of a container's env or envFrom that wants an object, or a key of it; the container's own field
+// when none is found.
+func envField(c container, kind, name, key string) string {
+	for i, from := range c.spec.EnvFrom {
+		if s := from.SecretRef; s != nil && kind == "secret" && s.Name == name {
+			return fmt.Sprintf("%s.envFrom[%d].secretRef.name", c.field, i)
+		}
+		if m := from.ConfigMapRef; m != nil && kind == "configmap" && m.Name == name {
+			return fmt.Sprintf("%s.envFrom[%d].configMapRef.name", c.field, i)
+		}
+	}
+	for i, env := range c.spec.Env {
+		if env.ValueFrom == nil {
+			continue
+		}
+		part := "name"
+		if key != "" {
+			part = "key"
+		}
+		if s := env.ValueFrom.SecretKeyRef; s != nil && kind == "secret" && s.Name == name && (key == "" || s.Key == key) {
+			return fmt.Sprintf("%s.env[%d].valueFrom.secretKeyRef.%s", c.field, i, part)
+		}
+		if m := env.ValueFrom.ConfigMapKeyRef; m != nil && kind == "configmap" && m.Name == name && (key == "" || m.Key == key) {
+			return fmt.Sprintf("%s.env[%d].valueFrom.configMapKeyRef.%s", c.field, i, part)
+		}
+	}
+	return c.field
+}
+
+// findNotCreated: the runtime cannot make or start the container, for a reason of its own.
+func findNotCreated(v view, p Phase) []Finding {
+	if !starting(p) {
+		return nil
+	}
+	return waitingFinding(v, func(c container, w *corev1.ContainerStateWaiting) (Finding, bool) {
+		switch w.Reason {
+		case "CreateContainerError", "RunContainerError", "PreCreateHookError", "PreStartHookError", "PostStartHookError":
+		default:
+			return Finding{}, false
+		}
+		return Finding{
+			Severity: SeverityError, Class: ClassConfig, Reason: w.Reason, Field: c.field,
+			Message: fmt.Sprintf("%s %s cannot be started: %s", c.kind(), c.spec.Name, startError(w.Message)),
+			Next:    "the kubelet tries again",
 		}, true
 	})
 }

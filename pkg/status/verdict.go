@@ -43,6 +43,7 @@ const (
 	ClassPolicy        Class = "policy"        // Pod Security or an admission policy refuses the Pods
 	ClassQuota         Class = "quota"         // quota or a webhook refuses the Pods
 	ClassUnschedulable Class = "unschedulable" // no node takes the Pod
+	ClassNode          Class = "node"          // the node does not answer, or cannot make the Pod
 	ClassSidecar       Class = "sidecar"       // the main container ended, a helper keeps the Pod alive
 )
 
@@ -56,6 +57,7 @@ func DefaultGrace() map[Class]time.Duration {
 		ClassPolicy:        10 * time.Second,
 		ClassQuota:         2 * time.Minute,
 		ClassUnschedulable: 5 * time.Minute,
+		ClassNode:          5 * time.Minute,
 		ClassSidecar:       2 * time.Minute,
 	}
 }
@@ -101,7 +103,17 @@ type Progress struct {
 	Ready     int32  `json:"ready"`
 	Succeeded int32  `json:"succeeded"`
 	Failed    int32  `json:"failed"`
+
+	Terminating int32    `json:"terminating,omitempty"` // Pods on their way out
+	Indexes     *Indexes `json:"indexes,omitempty"`     // of an Indexed Job
 }
+
+// Confidence says how sure a rule is of what it tells. The zero value is sure.
+type Confidence string
+
+// ConfidenceLow marks findings of rules that follow from documentation and source, but were never seen at work on a real
+// cluster by those who wrote them.
+const ConfidenceLow Confidence = "low"
 
 // Finding is one cause or remark.
 type Finding struct {
@@ -114,8 +126,10 @@ type Finding struct {
 	Evidence []Evidence `json:"evidence,omitempty"`
 	Field    string     `json:"field,omitempty"` // what it is about in the Job: spec.template.spec.containers[0].image
 	Since    time.Time  `json:"since,omitzero"`
-	Next     string     `json:"next,omitempty"` // what happens by itself
-	Advice   []Advice   `json:"advice,omitempty"`
+
+	Confidence Confidence `json:"confidence,omitempty"` // low: the rule has not been seen at work on a real cluster
+	Next       string     `json:"next,omitempty"`       // what happens by itself
+	Advice     []Advice   `json:"advice,omitempty"`
 }
 
 // Evidence is where a finding was read.

@@ -50,7 +50,6 @@ const (
 	beatInterval = 30 * time.Second
 	lostNotice   = 10 * time.Second
 	refusedLimit = 10 * time.Second // refused credentials are renewed meanwhile
-	eventsPause  = 5 * time.Second  // between looks at the events of a Job that has no Pods
 )
 
 // Wait returns when every run has its result, or with an error: the context's cause, an *cluster.UnreachableError or an
@@ -64,7 +63,7 @@ func (w *Waiter) Wait(ctx context.Context, scope cluster.Scope, runs []*Waited) 
 	if w.Observed != nil {
 		w.Observed(observer)
 	}
-	l := &waiting{Waiter: w, observer: observer, runs: runs, scope: scope}
+	l := &waiting{Waiter: w, observer: observer, runs: runs, scope: scope, extras: extras{client: w.Client}}
 	beat := time.NewTicker(beatInterval)
 	defer beat.Stop()
 	recall := time.NewTimer(time.Hour)
@@ -96,14 +95,9 @@ type waiting struct {
 	observer *cluster.Observer
 	scope    cluster.Scope
 	runs     []*Waited
-	events   map[types.UID]eventCache
+	extras   extras
 	looked   bool
 	lost     bool
-}
-
-type eventCache struct {
-	at     time.Time
-	events []corev1.Event
 }
 
 func (l *waiting) open() []*Waited {
@@ -159,8 +153,8 @@ func (l *waiting) judge(ctx context.Context, run *Waited, seen cluster.Observed,
 	run.Job, run.Name = seen.Job, seen.Job.Name
 	run.Snapshot = status.Snapshot{
 		Job: seen.Job, Deleted: seen.Deleted, Pods: seen.Pods, PodsHidden: l.observer.PodsHidden(), At: l.Client.Now(),
-		Events: l.eventsOf(ctx, seen),
 	}
+	l.extras.add(ctx, &run.Snapshot)
 	run.Verdict = status.Of(run.Snapshot)
 	run.Decision = Decide(run.Verdict, seen.Deleted, run.Snapshot.At, l.Options)
 	if run.Decision.Result == ResultGone {
@@ -227,29 +221,6 @@ func (l *waiting) explainGone(ctx context.Context, run *Waited, seen cluster.Obs
 			d.Remark = fmt.Sprintf("it was deleted and replaced by a new run (uid %s), which is not followed", other.Job.UID)
 		}
 	}
-}
-
-// eventsOf reads the events of a Job that should have Pods and has none: only they tell why. Without the right to list
-// events the cause stays unknown.
-func (l *waiting) eventsOf(ctx context.Context, seen cluster.Observed) []corev1.Event {
-	job := seen.Job
-	if seen.Deleted || len(seen.Pods) > 0 || job.Spec.Suspend != nil && *job.Spec.Suspend || len(job.Status.Conditions) > 0 {
-		return nil
-	}
-	now := l.Client.Now()
-	cached := l.events[job.UID]
-	if now.Sub(job.CreationTimestamp.Time) < eventsPause || now.Sub(cached.at) < eventsPause {
-		return cached.events
-	}
-	events, err := l.Client.Events(ctx, job.Namespace, "involvedObject.uid="+string(job.UID))
-	if err != nil {
-		events = cached.events
-	}
-	if l.events == nil {
-		l.events = map[types.UID]eventCache{}
-	}
-	l.events[job.UID] = eventCache{at: now, events: events}
-	return events
 }
 
 // ended is why waiting ended from outside. A time limit that is over while the server does not answer is a lost contact:

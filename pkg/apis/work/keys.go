@@ -24,10 +24,14 @@ const (
 	AnnotationSubmitID    = Group + "/submit-id"    // random per call and document, or given
 	AnnotationSubmittedBy = Group + "/submitted-by" // user name, best effort
 	AnnotationHolds       = Group + "/holds"        // JSON of Holds, at most 8 KiB
+	AnnotationStatus      = Group + "/status"       // JSON of Status, at most 8 KiB
 	AnnotationUID         = Group + "/uid"          // our own metadata.uid, from the first later patch on
 	AnnotationTraceParent = Group + "/traceparent"  // W3C trace context
 	AnnotationTraceState  = Group + "/tracestate"
 )
+
+// AnnotationDebug is on the Pods: the port and path where a task serves its own status, as PORT/PATH.
+const AnnotationDebug = Group + "/debug"
 
 // Keys of others that change what a Job means.
 const (

@@ -32,6 +32,7 @@ var controllers = []string{
 	"pod-garbage-collector-controller", "namespace-controller", "serviceaccount-controller",
 	"serviceaccount-token-controller", "root-ca-certificate-publisher-controller", "clusterrole-aggregation-controller",
 	"resourcequota-controller", "node-lifecycle-controller", "taint-eviction-controller", "disruption-controller",
+	"persistentvolume-binder-controller",
 }
 
 // EtcdSpec runs etcd. Its working folder takes the socket for peers, which nobody calls.
