@@ -16,7 +16,7 @@ type TakenError struct{ Job *batchv1.Job }
 func (e *TakenError) Error() string { return "job/" + e.Job.Name + " exists already" }
 
 // CreateJob creates a Job once, however often the answer is lost: an "already exists" for a Job with our submit id is
-// our own Job. One with another id is a *TakenError. The Job must carry its final name and its submit id.
+// our own Job. One with another id, or made from another document, is a *TakenError. The Job must carry its final name and its submit id.
 func (c *Client) CreateJob(ctx context.Context, job *batchv1.Job, dryRun bool) (made *batchv1.Job, err error) {
 	r := request{verb: "create", resource: "jobs", namespace: job.Namespace}
 	id := job.Annotations[work.AnnotationSubmitID]
@@ -36,10 +36,14 @@ func (c *Client) CreateJob(ctx context.Context, job *batchv1.Job, dryRun bool) (
 			continue
 		case getErr != nil:
 			return nil, getErr
-		case id != "" && there.Annotations[work.AnnotationSubmitID] == id:
+		case id != "" && there.Annotations[work.AnnotationSubmitID] == id && sameSpec(there, job):
 			return there, nil
 		}
 		return nil, &TakenError{Job: there}
 	}
 	return nil, err
+}
+
+func sameSpec(a, b *batchv1.Job) bool {
+	return a.Annotations[work.AnnotationSpecHash] == b.Annotations[work.AnnotationSpecHash]
 }

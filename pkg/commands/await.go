@@ -37,8 +37,18 @@ func (f *waitFlags) validate() error {
 	if !slices.Contains([]string{"on", "off"}, f.failFast) {
 		problems = append(problems, refuse("--fail-fast=%s: give on or off", f.failFast))
 	}
-	if f.goal != "" && !slices.Contains(watch.Goals(), watch.Goal(f.goal)) {
-		problems = append(problems, refuse("--for=%s: give one of %s", f.goal, goalNames()))
+	if f.runTimeout < 0 {
+		problems = append(problems, refuse("--run-timeout %s: a time limit cannot be negative", f.runTimeout))
+	}
+	for flag, value := range map[string]string{"on-interrupt": f.onInterrupt, "on-stuck": f.onStuck, "on-timeout": f.onTimeout} {
+		if !slices.Contains([]string{onEndLeave, onEndStop, onEndDelete}, value) {
+			problems = append(problems, refuse("--%s=%s: give leave, stop or delete", flag, value))
+		}
+	}
+	for _, report := range f.reports {
+		if kind, file, found := strings.Cut(report, "="); !found || kind != reportGitLab || file == "" {
+			problems = append(problems, refuse("--report %s: write it like %s=FILE; there is no other kind", report, reportGitLab))
+		}
 	}
 	_, err := f.options()
 	return errors.Join(append(problems, err)...)
@@ -47,7 +57,14 @@ func (f *waitFlags) validate() error {
 // options resolves the flags.
 func (f *waitFlags) options() (watch.WaitOptions, error) {
 	o := watch.WaitOptions{
-		Goal: watch.Goal(f.goal), Early: f.early, FailHeld: f.onHold == "fail", FailFast: f.failFast == "on", Grace: status.DefaultGrace(),
+		Early: f.early, FailHeld: f.onHold == "fail", FailFast: f.failFast == "on", Grace: status.DefaultGrace(), RunTimeout: f.runTimeout,
+	}
+	if f.goal != "" {
+		goal, err := watch.ParseGoal(f.goal)
+		if err != nil {
+			return o, refuse("--for=%s: %w", f.goal, err)
+		}
+		o.Goal = goal
 	}
 	for class, text := range f.grace {
 		if _, known := o.Grace[status.Class(class)]; !known {
@@ -82,34 +99,52 @@ func goalNames() string {
 // hintAfter is when a wait without any limit says that it has none.
 const hintAfter = 10 * time.Minute
 
+// awaited is what a wait is about, besides its flags.
+type awaited struct {
+	anyOne bool // one that got there is enough
+	min    int  // runs to wait for to appear
+}
+
 // await waits for runs, tells what happens on stderr and reports the result. It returns the error that carries the exit
 // code.
-func (a *app) await(ctx context.Context, c *cluster.Client, scope cluster.Scope, runs []*watch.Waited, f waitFlags, report *waitReport, anyOne bool) error {
+func (a *app) await(ctx context.Context, c *cluster.Client, scope cluster.Scope, runs []*watch.Waited, f waitFlags, report *waitReport, what awaited) error {
 	options, err := f.options()
 	if err != nil {
 		return report.refused(err)
 	}
+	recorder, err := openRecorder(f.record)
+	if err != nil {
+		return report.refused(err)
+	}
 	waiter := &watch.Waiter{
-		Client: c, Options: options, RetryFor: a.retryFor, Once: f.limited && f.timeout == 0, Any: anyOne,
+		Client: c, Options: options, RetryFor: a.retryFor, Once: f.limited && f.timeout == 0, Any: what.anyOne, Min: what.min, Record: recorder.add,
 		Changed: func(w *watch.Waited) {
 			if w.Open() {
 				a.note("%s", render.State(w.Name, w.Verdict))
 			}
 		},
-		Beat: func(open []*watch.Waited) { a.beat(open, f.limited) },
+		Added: func(w *watch.Waited) { a.note("job/%s is there; waiting for it", w.Name) },
+		Beat:  func(open []*watch.Waited) { a.beat(open, f.limited) },
 		Lost: func(since time.Time, err error) {
 			a.note("no contact with %s for %s (%v); trying again for up to %s", c.Host, a.Now().Sub(since).Round(time.Second), cluster.Plain(err), a.retryFor)
 		},
 	}
 	drain := func() {}
 	if f.logs {
-		drain = a.streamLogs(ctx, c, waiter, &logsOptions{tail: -1, prefix: "auto", maxStreams: maxStreams}, report.logs(), len(runs) > 1 || runs[0].Job != nil && manySources(runs[0].Job))
+		several := len(runs) != 1 || runs[0].Job != nil && manySources(runs[0].Job)
+		drain = a.streamLogs(ctx, c, waiter, &logsOptions{tail: -1, prefix: "auto", maxStreams: maxStreams}, report.logs(), several)
 	}
-	err = waiter.Wait(ctx, scope, runs)
+	runs, err = waiter.Wait(ctx, scope, runs)
 	drain()
 	a.fetchOutput(ctx, c, runs)
-	report.codeFrom = f.codeFrom
-	return report.done(runs, err, anyOne)
+	for _, w := range runs {
+		if w.Job != nil {
+			recorder.add(w.Snapshot)
+		}
+	}
+	report.codeFrom, report.reports = f.codeFrom, f.reports
+	report.ended = a.atEnd(ctx, c, runs, f, err)
+	return report.done(runs, errors.Join(err, recorder.close()), what.anyOne)
 }
 
 // beat says that waiting goes on, and once that it has no end.

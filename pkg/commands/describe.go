@@ -4,10 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
+	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/kubectl/pkg/util/templates"
 
+	"github.com/kubectl-work/kubectl-work/pkg/cluster"
+	"github.com/kubectl-work/kubectl-work/pkg/mapping"
 	"github.com/kubectl-work/kubectl-work/pkg/render"
 	"github.com/kubectl-work/kubectl-work/pkg/status"
 	"github.com/kubectl-work/kubectl-work/pkg/watch"
@@ -17,18 +21,30 @@ type describeOptions struct {
 	app      *app
 	names    []string
 	selector string
+	files    []string
+	usage    bool
+	debug    bool
+	explain  string
+	record   string
+	replay   string
+	at       string
 	output   format
 }
 
 func newDescribeCommand(a *app, run func(context.Context, *describeOptions) error) *cobra.Command {
 	o := &describeOptions{app: a}
 	cmd := &cobra.Command{
-		Use:     "describe NAME... | -l SELECTOR",
+		Use:     "describe NAME... | -l SELECTOR | -f FILE | --replay FILE",
 		Short:   "Say what state a run is in, and why",
 		GroupID: groupSee,
 		Long: templates.LongDesc(`
-			Say what state a run is in and why: the verdict first, then progress, conditions, findings with what to do, the
-			Pods of all tries, the events of the Job and its Pods, and the last output of the container that failed.
+			Say what state a run is in and why: the verdict first, then progress, conditions, findings with what to do, the life
+			of the run, the Pods of all tries, the events of the Job and of what it owns, and the last output of the container
+			that failed.
+
+			Each finding names its rule; --explain tells what a rule means. What would explain more and may not be read is named
+			too. With --record everything that was read is kept in a file, without credentials and without the values of
+			environment variables; --replay shows it again, without a cluster.
 
 			The exit code is 0 whatever the state; use wait for a code.`),
 		Example: templates.Examples(`
@@ -36,7 +52,16 @@ func newDescribeCommand(a *app, run func(context.Context, *describeOptions) erro
 			kubectl work describe etl
 
 			# Only the reason, for a script
-			kubectl work describe etl -o jsonpath='{.items[0].verdict.reason}'`),
+			kubectl work describe etl -o jsonpath='{.items[0].verdict.reason}'
+
+			# Of all Jobs of a team, in columns
+			kubectl work describe -l team=data -o custom-columns=JOB:.name,PHASE:.verdict.phase,WHY:.verdict.message
+
+			# What a finding means
+			kubectl work describe --explain unschedulable
+
+			# What a wait saw, two minutes into it
+			kubectl work describe --replay etl.record --at 2m`),
 		ValidArgsFunction: a.completeJobs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.names = args
@@ -46,39 +71,115 @@ func newDescribeCommand(a *app, run func(context.Context, *describeOptions) erro
 			return runDescribe(cmd.Context(), o)
 		},
 	}
-	cmd.Flags().StringVarP(&o.selector, "selector", "l", "", "All Jobs with these labels")
-	cmd.Flags().StringVarP((*string)(&o.output), "output", "o", "", "Form of the answer: json, yaml, name or jsonpath=TEMPLATE")
+	flags := cmd.Flags()
+	flags.StringVarP(&o.selector, "selector", "l", "", "All Jobs with these labels")
+	flags.StringSliceVarP(&o.files, "filename", "f", nil, "The Works of these files, - for stdin")
+	flags.BoolVar(&o.usage, "usage", false, "Add what the containers use now, beside what they ask for")
+	flags.BoolVar(&o.debug, "debug", false, "Add what the tasks serve about themselves, where their Pods carry the annotation kubectl-work.dev/debug: PORT/PATH")
+	flags.StringVar(&o.explain, "explain", "", "Say what a rule, or a reason, means, and nothing else")
+	flags.StringVar(&o.record, "record", "", "Keep what was read in this file, without credentials")
+	flags.StringVar(&o.replay, "replay", "", "Describe what such a file holds; no cluster is asked")
+	flags.StringVar(&o.at, "at", "", "With --replay: the moment, as a duration from its start or a time (default: its end)")
+	flags.StringVarP((*string)(&o.output), "output", "o", "", "Form of the answer: json, yaml, name, jsonpath=TEMPLATE or custom-columns=NAME:PATH,...")
+	_ = cmd.RegisterFlagCompletionFunc("explain", completeRules) // fails for a flag that is not there
 	return cmd
 }
 
 func (o *describeOptions) validate() error {
-	if (len(o.names) > 0) == (o.selector != "") {
-		return refuse("say which in one way: NAME... or -l SELECTOR")
+	if err := checkFormat(o.output, formatJSON, formatYAML, formatName, jsonPathPrefix, customColumnsPrefix); err != nil {
+		return err
 	}
-	return checkFormat(o.output, formatJSON, formatYAML, formatName, jsonPathPrefix)
+	ways := 0
+	for _, used := range []bool{len(o.names) > 0, o.selector != "", len(o.files) > 0} {
+		if used {
+			ways++
+		}
+	}
+	switch {
+	case o.explain != "":
+		return nil
+	case o.at != "" && o.replay == "":
+		return refuse("--at is about a recording: give --replay FILE too")
+	case o.replay != "" && (o.selector != "" || len(o.files) > 0 || o.record != "" || o.usage || o.debug):
+		return refuse("--replay asks no cluster; besides it only NAME..., --at and -o make sense")
+	case o.replay == "" && ways != 1:
+		return refuse("say which in one way: NAME..., -l SELECTOR or -f FILE")
+	}
+	return nil
 }
 
 func runDescribe(ctx context.Context, o *describeOptions) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
-	client, jobs, err := o.app.selected(ctx, o.names, o.selector)
+	switch {
+	case o.explain != "":
+		return o.app.explainRule(o.explain)
+	case o.replay != "":
+		snapshots, err := replayed(o.replay, o.at, o.names)
+		if err != nil {
+			return err
+		}
+		return o.print(snapshots)
+	}
+	recorder, err := openRecorder(o.record)
 	if err != nil {
 		return err
 	}
-	snapshots := make([]status.Snapshot, len(jobs))
-	var errs []error
-	for i, job := range jobs {
-		if snapshots[i], err = watch.Look(ctx, client, job); err != nil {
-			errs = append(errs, fmt.Errorf("job/%s: %w", job.Name, err))
-			continue
-		}
-		watch.Explain(ctx, client, &snapshots[i])
+	client, jobs, err := o.selected(ctx)
+	if err != nil {
+		return errors.Join(err, recorder.close())
 	}
-	if err := errors.Join(errs...); err != nil {
+	snapshots, err := o.look(ctx, client, jobs)
+	for _, s := range snapshots {
+		recorder.add(s)
+	}
+	if err := errors.Join(err, recorder.close()); err != nil {
 		return err
 	}
 	return o.print(snapshots)
+}
+
+// selected connects and resolves names, a selector or files to Jobs.
+func (o *describeOptions) selected(ctx context.Context) (*cluster.Client, []*batchv1.Job, error) {
+	if len(o.files) == 0 {
+		return o.app.selected(ctx, o.names, o.selector)
+	}
+	client, err := o.app.client()
+	if err != nil {
+		return nil, nil, err
+	}
+	documents, err := readDocuments(ctx, o.app, o.files, mapping.DecodeOptions{SkipOtherKinds: true})
+	if err != nil {
+		return nil, nil, err
+	}
+	names, namespace, err := namesOf(documents, client)
+	if err != nil {
+		return nil, nil, err
+	}
+	client.Namespace = namespace
+	jobs, err := selectJobs(ctx, client, names, "")
+	return client, jobs, err
+}
+
+// look reads each Job's surroundings, and what explains it.
+func (o *describeOptions) look(ctx context.Context, c *cluster.Client, jobs []*batchv1.Job) ([]status.Snapshot, error) {
+	var snapshots []status.Snapshot
+	for _, job := range jobs {
+		s, err := watch.Look(ctx, c, job)
+		if err != nil {
+			return nil, fmt.Errorf("job/%s: %w", job.Name, err)
+		}
+		watch.Explain(ctx, c, &s)
+		if o.usage {
+			watch.Usage(ctx, c, &s)
+		}
+		if o.debug {
+			watch.Tasks(ctx, c, &s)
+		}
+		snapshots = append(snapshots, s)
+	}
+	return snapshots, nil
 }
 
 func (o *describeOptions) print(snapshots []status.Snapshot) error {
@@ -105,4 +206,16 @@ func (o *describeOptions) print(snapshots []status.Snapshot) error {
 		out.Items = append(out.Items, render.DescriptionItem(s, status.Of(s)))
 	}
 	return printObject(o.app.Out, o.output, out)
+}
+
+// named keeps the Snapshots of the Jobs that were asked for; no names asks for all.
+func named(snapshots []status.Snapshot, names []string) ([]status.Snapshot, error) {
+	if len(names) == 0 {
+		return snapshots, nil
+	}
+	kept := slices.DeleteFunc(snapshots, func(s status.Snapshot) bool { return !slices.Contains(names, s.Job.Name) })
+	if len(kept) == 0 {
+		return nil, &codeError{Code: CodeGone, Err: errors.New("the recording holds no Job of that name at that time")}
+	}
+	return kept, nil
 }

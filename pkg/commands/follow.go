@@ -3,9 +3,13 @@ package commands
 import (
 	"context"
 	"io"
+	"sync"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-work/kubectl-work/pkg/cluster"
 	"github.com/kubectl-work/kubectl-work/pkg/render"
@@ -26,7 +30,7 @@ func (o *logsOptions) followJob(ctx context.Context, c *cluster.Client, job *bat
 		},
 	}
 	drain := o.app.streamLogs(ctx, c, waiter, o, o.app.Out, manySources(job))
-	err := waiter.Wait(ctx, scope, []*watch.Waited{run})
+	_, err := waiter.Wait(ctx, scope, []*watch.Waited{run})
 	drain()
 	if err != nil {
 		return err
@@ -56,17 +60,27 @@ func (a *app) streamLogs(ctx context.Context, c *cluster.Client, waiter *watch.W
 	finish, done := make(chan struct{}), make(chan struct{})
 	printer := o.printer(out, isTerminal(out))
 	printer.Always = printer.Always || many
+	var runs sync.Map // uids of the Jobs whose output is wanted; a namespace has others
+	waiter.Pinned = func(uid types.UID) { runs.Store(uid, true) }
+	wants := func(pod *corev1.Pod, container string) bool {
+		owner := metav1.GetControllerOf(pod)
+		if owner == nil {
+			return false
+		}
+		_, ours := runs.Load(owner.UID)
+		return ours && o.wants(pod, container)
+	}
 	started := false
 	waiter.Observed = func(observer *cluster.Observer) {
 		started = true
 		follower := &cluster.LogFollower{
-			Client: c, Observer: observer, Want: o.wants, Options: o.options(c.Now()), MaxStreams: o.maxStreams,
+			Client: c, Observer: observer, Want: wants, Options: o.options(c.Now()), MaxStreams: o.maxStreams,
 			Found: func(from cluster.LogSource) { printer.Expect(from.Pod, from.Container) },
 			Emit: func(from cluster.LogSource, l cluster.LogLine) {
 				printer.Print(from.Pod, from.Container, l.Time.UTC().Format(time.RFC3339Nano), l.Text)
 			},
 			Waiting: func(streams int) {
-				a.note("more than %d containers: the others are printed as these end (--max-streams)", streams)
+				a.note("more than %d containers: the others are printed as these end", streams)
 			},
 		}
 		go func() {

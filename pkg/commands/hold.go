@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-work/kubectl-work/pkg/watch"
 )
 
-// holdOptions are those of pause and of resume.
+// holdOptions are those of pause, of resume and of stop.
 type holdOptions struct {
 	app      *app
 	decide   func(*batchv1.Job, status.Verdict, watch.HoldRequest) watch.HoldDecision
@@ -63,7 +63,26 @@ func newResumeCommand(a *app, run func(context.Context, *holdOptions) error) *co
 	return o.finish(cmd, run)
 }
 
-// finish adds what pause and resume share.
+func newStopCommand(a *app, run func(context.Context, *holdOptions) error) *cobra.Command {
+	o := &holdOptions{app: a, decide: watch.DecideStop}
+	cmd := &cobra.Command{
+		Use:   "stop NAME... | -l SELECTOR",
+		Short: "End runs, and keep their Jobs",
+		Long: templates.LongDesc(`
+			End Jobs for good. Their Pods get their grace time and go, and the Job controller records Failed; the Job stays, with
+			who stopped it, when and why. A paused or queued run ends without ever starting. To remove Jobs too, use delete.`),
+		Example: templates.Examples(`
+			# End a run and say why
+			kubectl work stop etl --reason "wrong input"
+
+			# End everything of a team
+			kubectl work stop -l team=data`),
+	}
+	cmd.Flags().StringVar(&o.reason, "reason", "", "Why, for those who look at it later")
+	return o.finish(cmd, run)
+}
+
+// finish adds what pause, resume and stop share.
 func (o *holdOptions) finish(cmd *cobra.Command, run func(context.Context, *holdOptions) error) *cobra.Command {
 	cmd.GroupID = groupRun
 	cmd.ValidArgsFunction = o.app.completeJobs

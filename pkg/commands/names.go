@@ -72,6 +72,23 @@ func findJob(ctx context.Context, c *cluster.Client, namespace, name string) (*b
 	return nil, notFound(c, namespace, name)
 }
 
+// findRun resolves the run of a Work with a number; 0 asks for what findJob finds.
+func findRun(ctx context.Context, c *cluster.Client, namespace, name string, number int) (*batchv1.Job, error) {
+	if number == 0 {
+		return findJob(ctx, c, namespace, name)
+	}
+	runs, err := c.Jobs(ctx, namespace, work.LabelWork+"="+mapping.LabelValue(name))
+	if err != nil {
+		return nil, err
+	}
+	for i := range runs {
+		if job := &runs[i]; mapping.Ours(job) && mapping.WorkName(job) == name && mapping.RunNumber(job) == number {
+			return job, nil
+		}
+	}
+	return nil, &codeError{Code: CodeGone, Err: fmt.Errorf("no run %d of Work %q in namespace %s", number, name, namespace)}
+}
+
 // newestRun is the run of a Work with the highest number; nil when it has none.
 func newestRun(jobs []batchv1.Job, name string) *batchv1.Job {
 	var newest *batchv1.Job

@@ -31,14 +31,18 @@ func checkFormat(f format, allowed ...format) error {
 		return nil
 	}
 	for _, a := range allowed {
-		if a == jsonPathPrefix && strings.HasPrefix(string(f), jsonPathPrefix) {
+		switch {
+		case a == jsonPathPrefix && strings.HasPrefix(string(f), jsonPathPrefix):
 			_, err := jsonPathOf(f)
+			return err
+		case a == customColumnsPrefix && strings.HasPrefix(string(f), customColumnsPrefix):
+			_, err := columnsOf(f)
 			return err
 		}
 	}
 	var names []string
 	for _, a := range allowed {
-		names = append(names, string(a))
+		names = append(names, strings.TrimSuffix(string(a), "="))
 	}
 	return refuse("-o %s is not a format of this command; give one of: %s", f, strings.Join(names, ", "))
 }
@@ -72,6 +76,8 @@ func printObject(w io.Writer, f format, object any) error {
 		}
 		_, err = w.Write(text)
 		return err
+	case strings.HasPrefix(string(f), customColumnsPrefix):
+		return printColumns(w, f, object)
 	case strings.HasPrefix(string(f), jsonPathPrefix):
 		parser, err := jsonPathOf(f)
 		if err != nil {

@@ -14,6 +14,9 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kubectl-work/kubectl-work/pkg/render"
+	"github.com/kubectl-work/kubectl-work/pkg/status"
 )
 
 var update = flag.Bool("update", false, "rewrite docs/reference from the commands")
@@ -49,6 +52,25 @@ func TestReference(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, want, string(got), "%s is behind the commands: run the test with -update", name)
 	}
+}
+
+// The page of rules is what the judge says of itself.
+func TestRulesPage(t *testing.T) {
+	t.Parallel()
+	const path = "../../docs/rules.md"
+	want := "# Why a run is as it is: the rules\n\n" +
+		"<!-- Made from pkg/status by go test ./pkg/commands -run TestRulesPage -update; edits are lost. -->\n\n" +
+		"`describe`, `wait` and `list` say why with the findings of these rules, in this order: the first that matches gives the\n" +
+		"verdict. `kubectl work describe --explain RULE` prints an entry. A reason is *provoked* when an end-to-end test brings it\n" +
+		"about on a real cluster, *captured* when a snapshot of a real cluster shows it, and *unseen* when it follows from\n" +
+		"documentation and source alone; findings with an unseen reason say `confidence low`.\n\n" + render.RuleTable(status.Rules())
+	want = strings.TrimRight(want, "\n") + "\n"
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(want), 0o644)) //nolint:gosec // documentation is for everyone
+	}
+	got, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, want, string(got), "docs/rules.md is behind the rules: run the test with -update")
 }
 
 // What a person reads has no holes: every command says what it does, shows it, and explains each of its flags.

@@ -43,25 +43,55 @@ type place struct {
 	explicit  bool
 }
 
-// all submits the documents in their order. One that fails does not stop the others; a server that is out of reach, a
-// refused credential or an interrupt does.
+// planned is a document that was looked up on the cluster, and not created yet.
+type planned struct {
+	document *mapping.Document
+	job      *batchv1.Job
+	there    *submitted // what there is to say about a run that is there already; nil: it is to be created
+}
+
+// all submits the documents in their order. All are looked up first: when one of them is refused for what is on the
+// cluster, nothing is created. One that the server refuses at its creation does not stop the others; a server that is out
+// of reach, a refused credential or an interrupt does.
 func (s *submission) all(ctx context.Context, documents []*mapping.Document) []submitted {
-	var results []submitted
+	var plans []planned
+	var refused []submitted
 	for i, d := range documents {
-		r := s.one(ctx, d, i)
+		p := s.plan(ctx, d, i)
+		if p.there != nil && p.there.err != nil {
+			p.there.err = located(d, p.there.err)
+			refused = append(refused, *p.there)
+			if stops(ctx, p.there.err) {
+				break
+			}
+		}
+		plans = append(plans, p)
+	}
+	if len(refused) > 0 {
+		return refused
+	}
+	var results []submitted
+	for _, p := range plans {
+		r := s.make(ctx, p)
 		if r.err != nil {
-			r.err = located(d, r.err)
+			r.err = located(p.document, r.err)
 		}
 		results = append(results, r)
-		if code := exitCode(r.err); code == CodeUnreachable || code == CodeAccess || ctx.Err() != nil {
+		if stops(ctx, r.err) {
 			break
 		}
 	}
 	return results
 }
 
-// one follows "Names, runs, identity": a Job with our submit id is done; otherwise the newest run decides.
-func (s *submission) one(ctx context.Context, d *mapping.Document, number int) submitted {
+// stops tells of an error that the next document would meet too.
+func stops(ctx context.Context, err error) bool {
+	code := exitCode(err)
+	return code == CodeUnreachable || code == CodeAccess || ctx.Err() != nil
+}
+
+// plan follows "Names, runs, identity": a Job with our submit id is done; otherwise the newest run decides.
+func (s *submission) plan(ctx context.Context, d *mapping.Document, number int) planned {
 	in := mapping.Injection{
 		Namespace: s.place.namespace, SubmitID: s.idOf(number), SubmittedBy: s.user, Run: 1, Now: s.now(),
 		TraceParent: or(s.app.Getenv("TRACEPARENT"), d.Work.Annotations["otel.traceparent"]), TraceState: s.app.Getenv("TRACESTATE"),
@@ -71,15 +101,27 @@ func (s *submission) one(ctx context.Context, d *mapping.Document, number int) s
 	}
 	job, err := mapping.ToJob(d.Work, in)
 	if err != nil {
-		return submitted{err: err}
+		return planned{document: d, there: &submitted{err: err}}
 	}
-	if s.dryRun == "client" {
+	p := planned{document: d, job: job}
+	if s.dryRun == "client" || d.Work.Name == "" && s.givenID == "" { // a name of a random id is new
+		return p
+	}
+	if there, err := s.earlier(ctx, job); err != nil || there != nil {
+		found := s.again(job, there, err)
+		p.there = &found
+	}
+	return p
+}
+
+// make creates a planned Job, unless it is there.
+func (s *submission) make(ctx context.Context, p planned) submitted {
+	job := p.job
+	switch {
+	case p.there != nil:
+		return *p.there
+	case s.dryRun == "client":
 		return submitted{job: job, what: "created (dry run)"}
-	}
-	if d.Work.Name != "" {
-		if there, err := s.earlier(ctx, job); err != nil || there != nil {
-			return s.again(job, there, err)
-		}
 	}
 	made, err := s.client.CreateJob(ctx, job, s.dryRun == "server")
 	var taken *cluster.TakenError
@@ -158,6 +200,9 @@ func (s *submission) again(job, there *batchv1.Job, err error) submitted {
 			made.code = CodeFailed
 		}
 		return made
+	case sameID:
+		return submitted{err: refuse("this submit id (%s) made job %q from another document (%s); nothing was started. Give each document an id of its own",
+			there.Annotations[work.AnnotationSubmitID], there.Name, state)}
 	case there.DeletionTimestamp != nil:
 		return submitted{err: refuse("job %q is being deleted; submit again when it is gone: kubectl work wait %s --for=deleted", there.Name, there.Name)}
 	case sameSpec && !verdict.Phase.Finished():

@@ -138,7 +138,7 @@ func runSubmit(ctx context.Context, o *submitOptions) error {
 	report.namespace = results[0].job.Namespace
 	report.documents = documents
 	scope, runs := pinned(results)
-	return o.app.await(ctx, client, scope, runs, o.wait, report, false)
+	return o.app.await(ctx, client, scope, runs, o.wait, report, awaited{})
 }
 
 // refused ends the command with an error; with --wait in the form that wait has.

@@ -27,11 +27,24 @@ type waitFlags struct {
 	grace    map[string]string
 	logs     bool
 	codeFrom string // container
+
+	runTimeout  time.Duration
+	onTimeout   string
+	onStuck     string
+	onInterrupt string
+	record      string
+	reports     []string // KIND=FILE
 }
 
 func (f *waitFlags) add(flags *pflag.FlagSet) {
 	flags.DurationVar(&f.timeout, "timeout", 0, "Give up after this long, counted from the start of the command, queue time included; 0 looks once (default: no limit)")
 	flags.BoolVar(&f.early, "early", false, "Take success as soon as it is decided, before its last Pods have ended")
+	flags.DurationVar(&f.runTimeout, "run-timeout", 0, "Give up on a run this long after its release: time in a queue or a pause does not count (default: no limit)")
+	flags.StringVar(&f.onTimeout, "on-timeout", onEndLeave, "What becomes of a run whose time is over: leave, stop or delete")
+	flags.StringVar(&f.onStuck, "on-stuck", onEndLeave, "What becomes of a run that --fail-fast gives up on: leave, stop or delete")
+	flags.StringVar(&f.onInterrupt, "on-interrupt", onEndLeave, "What becomes of the runs when this command is interrupted: leave, stop or delete")
+	flags.StringVar(&f.record, "record", "", "Keep what was seen in this file, without credentials, for kubectl work describe --replay")
+	flags.StringSliceVar(&f.reports, "report", nil, "Write a report of what failed too, as KIND=FILE; kinds: gitlab (code quality)")
 	flags.StringVar(&f.onHold, "on-hold", "wait", "What to do when the run is paused or queued: wait, or fail with code 6")
 	flags.StringVar(&f.failFast, "fail-fast", "on", "End with code 5 when it cannot start or go on without someone acting: on or off")
 	flags.StringToStringVar(&f.grace, "grace", nil, "How long a cause may last before --fail-fast ends the wait, as CLASS=DURATION; classes: "+graceClasses())
@@ -48,6 +61,9 @@ type waitOptions struct {
 	all       bool
 	anyOne    bool
 	absent    string
+	min       int
+	minGiven  bool
+	run       int
 	output    format
 	wait      waitFlags
 }
@@ -76,12 +92,19 @@ func newWaitCommand(a *app, run func(context.Context, *waitOptions) error) *cobr
 			# Wait for a Job that a controller is about to create
 			kubectl work wait etl --absent=wait --timeout 10m
 
+			# Wait until three Jobs with a label are there, and then for all of them
+			kubectl work wait -l stage=load --absent=wait --min 3 --timeout 1h
+
 			# Show its output meanwhile, and the result as JSON at the end
-			kubectl work wait etl --logs -o json`),
+			kubectl work wait etl --logs -o json
+
+			# Do not leave it running when the pipeline gives up or is cancelled
+			kubectl work wait etl --timeout 30m --on-timeout=stop --on-interrupt=stop`),
 		ValidArgsFunction: a.completeJobs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.names = args
 			o.wait.limited = cmd.Flags().Changed("timeout")
+			o.minGiven = cmd.Flags().Changed("min")
 			if !cmd.Flags().Changed("retry-for") {
 				a.retryFor = retryForWait
 			}
@@ -92,13 +115,15 @@ func newWaitCommand(a *app, run func(context.Context, *waitOptions) error) *cobr
 		},
 	}
 	o.wait.add(cmd.Flags())
-	cmd.Flags().StringVar(&o.wait.goal, "for", string(watch.GoalFinished), "What to wait for: "+goalNames())
+	cmd.Flags().StringVar(&o.wait.goal, "for", string(watch.GoalFinished), "What to wait for: "+goalNames()+", phase=PHASE, condition=TYPE[=STATUS]")
 	cmd.Flags().StringVarP(&o.selector, "selector", "l", "", "Wait for all Jobs with these labels")
 	cmd.Flags().StringSliceVarP(&o.files, "filename", "f", nil, "Wait for the Works of these files, - for stdin")
 	cmd.Flags().BoolVar(&o.all, "all", false, "Wait for all Jobs of the namespace")
 	cmd.Flags().BoolVar(&o.anyOne, "any", false, "End with 0 as soon as one of them got there")
-	cmd.Flags().StringVar(&o.absent, "absent", "fail", "What to do for a name that is not there: fail with code 4, wait for it, or ok")
-	cmd.Flags().StringVarP((*string)(&o.output), "output", "o", "", "Form of the result: json, yaml, name or jsonpath=TEMPLATE")
+	cmd.Flags().StringVar(&o.absent, "absent", "fail", "What to do for a name that is not there: fail with code 4, wait for it, or ok; with -l or --all for fewer Jobs than --min")
+	cmd.Flags().IntVar(&o.min, "min", 1, "With -l or --all: how many Jobs there must be")
+	cmd.Flags().IntVar(&o.run, "run", 0, "With one NAME: the run of this number of that Work, not the newest")
+	cmd.Flags().StringVarP((*string)(&o.output), "output", "o", "", "Form of the result: json, yaml, name, jsonpath=TEMPLATE or custom-columns=NAME:PATH,...")
 	return cmd
 }
 
@@ -115,11 +140,18 @@ func (o *waitOptions) validate() error {
 	if !slices.Contains([]string{"fail", "wait", "ok"}, o.absent) {
 		return refuse("--absent=%s: give fail, wait or ok", o.absent)
 	}
-	if o.absent != "fail" && len(o.names) == 0 && len(o.files) == 0 {
-		return refuse("--absent=%s needs names", o.absent)
+	var problems []error
+	switch {
+	case o.minGiven && o.selector == "" && !o.all:
+		problems = append(problems, refuse("--min counts Jobs of -l or --all; names are waited for one by one"))
+	case o.min < 1:
+		problems = append(problems, refuse("--min %d: give 1 or more", o.min))
+	case o.run < 0, o.run > 0 && len(o.names) != 1:
+		problems = append(problems, refuse("--run %d: give a run number from 1 on, and one NAME", o.run))
 	}
 	_, err := jobNames(o.names)
-	return errors.Join(err, checkSelector(o.selector), o.wait.validate(), checkFormat(o.output, formatJSON, formatYAML, formatName, jsonPathPrefix))
+	return errors.Join(append(problems, err, checkSelector(o.selector), o.wait.validate(),
+		checkFormat(o.output, formatJSON, formatYAML, formatName, jsonPathPrefix, customColumnsPrefix))...)
 }
 
 func runWait(ctx context.Context, o *waitOptions) error {
@@ -139,7 +171,15 @@ func runWait(ctx context.Context, o *waitOptions) error {
 		return report.refused(err)
 	}
 	report.namespace, report.documents = scope.Namespace, o.documents
-	return o.app.await(ctx, client, scope, runs, o.wait, report, o.anyOne)
+	return o.app.await(ctx, client, scope, runs, o.wait, report, awaited{anyOne: o.anyOne, min: o.wanted()})
+}
+
+// wanted is how many runs are waited for to appear: only those of a selector are not known at the start.
+func (o *waitOptions) wanted() int {
+	if o.absent == "wait" && len(o.names) == 0 && len(o.files) == 0 {
+		return o.min
+	}
+	return 0
 }
 
 // targets resolves what was asked for to pinned runs, and to the narrowest scope that holds them.
@@ -177,7 +217,7 @@ func (o *waitOptions) targets(ctx context.Context, c *cluster.Client) (cluster.S
 
 // pin finds the run of one name. One that is not there has its result, or is waited for.
 func (o *waitOptions) pin(ctx context.Context, c *cluster.Client, namespace, name string) (*watch.Waited, error) {
-	job, err := findJob(ctx, c, namespace, name)
+	job, err := findRun(ctx, c, namespace, name, o.run)
 	if err == nil {
 		return &watch.Waited{Name: job.Name, Job: job, UID: job.UID}, nil
 	}
@@ -204,12 +244,20 @@ func (o *waitOptions) matching(ctx context.Context, c *cluster.Client) ([]*watch
 	if err != nil {
 		return nil, err
 	}
-	if len(jobs) == 0 && watch.Goal(o.wait.goal) != watch.GoalDeleted {
-		what := "Job"
-		if o.selector != "" {
-			what = fmt.Sprintf("Job with labels %q", o.selector)
-		}
+	what := "Job"
+	if o.selector != "" {
+		what = fmt.Sprintf("Job with labels %q", o.selector)
+	}
+	switch deleted := watch.Goal(o.wait.goal) == watch.GoalDeleted; {
+	case o.absent == "wait" && len(jobs) < o.min:
+		o.app.note("%d of %d: waiting for a %s in namespace %s", len(jobs), o.min, what, c.Namespace)
+	case o.absent == "ok" && len(jobs) == 0:
+		o.app.note("no %s in namespace %s", what, c.Namespace)
+	case deleted, o.absent == "ok":
+	case len(jobs) == 0:
 		return nil, &codeError{Code: CodeGone, Err: fmt.Errorf("no %s in namespace %s", what, c.Namespace)}
+	case len(jobs) < o.min:
+		return nil, &codeError{Code: CodeGone, Err: fmt.Errorf("%d of the %d that --min wants: %s in namespace %s", len(jobs), o.min, what, c.Namespace)}
 	}
 	var runs []*watch.Waited
 	for i := range jobs {

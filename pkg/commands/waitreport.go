@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/kubectl-work/kubectl-work/pkg/mapping"
 	"github.com/kubectl-work/kubectl-work/pkg/render"
 	"github.com/kubectl-work/kubectl-work/pkg/status"
@@ -20,8 +22,10 @@ type waitReport struct {
 	kind      string
 	output    format
 	namespace string
-	documents []*mapping.Document // where the runs came from, if from files
-	codeFrom  string              // container whose exit code replaces that of a failed run, "" for none
+	documents []*mapping.Document  // where the runs came from, if from files
+	codeFrom  string               // container whose exit code replaces that of a failed run, "" for none
+	reports   []string             // KIND=FILE
+	ended     map[types.UID]string // what was done to runs that were given up
 }
 
 func newWaitReport(a *app, kind string, output format) *waitReport {
@@ -61,6 +65,10 @@ func (r *waitReport) done(runs []*watch.Waited, err error, anyOne bool) error {
 		err = printErr
 	}
 	r.annotate(runs)
+	if reportErr := r.writeReports(runs); reportErr != nil && err == nil {
+		err = reportErr
+		exit, code = max(exit, CodeRefused), max(code, CodeRefused)
+	}
 	if err != nil {
 		if text := message(err); text != "" {
 			fmt.Fprintln(r.app.Err, "error:", text)
@@ -100,8 +108,8 @@ func (r *waitReport) exit(runs []*watch.Waited, code Code) Code {
 // goOn says how to go on with runs that were left alone when waiting was cut off.
 func (r *waitReport) goOn(runs []*watch.Waited) {
 	for _, w := range runs {
-		if w.Decision.Result == watch.ResultCut && w.Job != nil {
-			r.app.note("job/%s is left as it is. Go on: kubectl work wait %s -n %s; end it: kubectl work delete %s -n %s",
+		if w.Decision.Result == watch.ResultCut && w.Job != nil && r.ended[w.Job.UID] == "" {
+			r.app.note("job/%s is left as it is. Go on: kubectl work wait %s -n %s; end it: kubectl work stop %s -n %s",
 				w.Name, w.Name, r.namespace, w.Name, r.namespace)
 		}
 	}

@@ -43,6 +43,26 @@ type Item struct {
 	Verdict   *status.Verdict `json:"verdict,omitempty"`
 	Pods      []Pod           `json:"pods,omitempty"`
 	Events    []Event         `json:"events,omitempty"`
+
+	Timeline []Step              `json:"timeline,omitempty"`
+	Figures  *Figures            `json:"figures,omitempty"`
+	Usage    []status.Usage      `json:"usage,omitempty"`
+	Tasks    []status.TaskStatus `json:"tasks,omitempty"`
+	Unread   []string            `json:"unread,omitempty"` // what would have explained more and could not be read
+}
+
+// Step is one point in the life of a run.
+type Step struct {
+	status.Step
+	TookSeconds float64 `json:"tookSeconds"` // since the step before
+}
+
+// Figures are the figures of /debug.
+type Figures struct {
+	Derived          bool      `json:"derived"` // from objects and events, because no watcher measured them
+	SyncDelaySeconds *float64  `json:"syncDelaySeconds,omitempty"`
+	SuccessRate      *float64  `json:"successRate,omitempty"` // of the last attempts to make a Pod, 0 to 1
+	LastRetry        time.Time `json:"lastRetry,omitzero"`
 }
 
 // Pod is one try in an Item.

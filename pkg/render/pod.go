@@ -69,6 +69,15 @@ func DescriptionItem(s status.Snapshot, v status.Verdict) Item {
 			Index: pod.Annotations[batchv1.JobCompletionIndexAnnotation],
 		})
 	}
+	for _, step := range status.Timeline(s) {
+		item.Timeline = append(item.Timeline, Step{Step: step, TookSeconds: step.Took.Seconds()})
+	}
+	f := status.FiguresOf(s)
+	item.Figures = &Figures{Derived: true, SuccessRate: f.SuccessRate, LastRetry: f.LastRetry}
+	if f.SyncDelay != nil {
+		item.Figures.SyncDelaySeconds = new(f.SyncDelay.Seconds())
+	}
+	item.Usage, item.Tasks, item.Unread = s.Usage, s.Tasks, s.Unread
 	events := status.RelatedEvents(s)
 	for i := range events {
 		e := &events[i]

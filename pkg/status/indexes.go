@@ -46,12 +46,11 @@ func parseIndexes(text string) []span {
 func formatIndexes(spans []span) string {
 	var parts []string
 	for _, s := range spans {
-		switch {
-		case s.from == s.to:
-			parts = append(parts, strconv.Itoa(s.from))
-		default:
-			parts = append(parts, fmt.Sprintf("%d-%d", s.from, s.to))
+		text := strconv.Itoa(s.from)
+		if s.to != s.from {
+			text += "-" + strconv.Itoa(s.to)
 		}
+		parts = append(parts, text)
 	}
 	return strings.Join(parts, ",")
 }

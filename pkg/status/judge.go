@@ -15,6 +15,12 @@ func Of(s Snapshot) Verdict {
 	verdict := Verdict{Phase: phase, Outcome: outcome, Partial: s.PodsHidden, Progress: progressOf(v)}
 	verdict.Scheduled = slices.ContainsFunc(v.live(), func(p *corev1.Pod) bool { return p.Spec.NodeName != "" })
 	verdict.Since = since(v, phase)
+	if !suspended(s.Job) {
+		verdict.Released = s.Job.CreationTimestamp.Time
+		if at := releasedAt(s.Job); !at.IsZero() {
+			verdict.Released = at
+		}
+	}
 	for _, r := range rules() {
 		for _, f := range r.find(v, phase) {
 			f.ID = r.ID

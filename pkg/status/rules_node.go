@@ -247,7 +247,10 @@ func findPodsGone(v view, p Phase) []Finding {
 		return nil
 	case p.Finished():
 		f.Severity, f.Reason = SeverityInfo, "PodsRemoved"
-		f.Message = fmt.Sprintf("%s finished and were removed; their output is gone with them", count(int32(len(lines)), "Pod", "Pods")) //nolint:gosec // few
+		f.Message = fmt.Sprintf("%d Pods have ended and were removed, and their output with them", len(lines))
+		if len(lines) == 1 {
+			f.Message = "1 Pod has ended and was removed, and its output with it"
+		}
 		f.Details, f.Evidence = nil, nil
 	case len(lines) == 1:
 		f.Message = lines[0]

@@ -198,7 +198,7 @@ func findNoPods(v view, p Phase) []Finding {
 		told := refusal(v.Probe.Refusal)
 		told.Severity, told.Since, told.Next = SeverityError, f.Since, join(told.Next, f.Next)
 		told.Message += " (told by a dry run of its Pod; events are gone)"
-		told.Evidence = append(f.Evidence, Evidence{Object: "dry run of its Pod", Path: ".message", Value: v.Probe.Refusal})
+		told.Evidence = []Evidence{f.Evidence[0], {Object: "dry run of its Pod", Path: ".message", Value: v.Probe.Refusal}}
 		return []Finding{told}
 	}
 	f.Advice = []Advice{{

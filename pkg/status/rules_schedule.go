@@ -116,16 +116,20 @@ func pendingClaims(v view, names []string) []string {
 			class = fmt.Sprintf("storage class %q", *claim.Spec.StorageClassName)
 		}
 		text := fmt.Sprintf("claim %s is %s; it wants %s", claim.Name, claim.Status.Phase, class)
-		for i := range v.Events {
-			e := &v.Events[i]
-			if e.InvolvedObject.Kind == "PersistentVolumeClaim" && e.InvolvedObject.Name == claim.Name && e.Type == corev1.EventTypeWarning {
-				text += ": " + e.Message
-				break
-			}
-		}
-		lines = append(lines, text)
+		lines = append(lines, join(text, claimWarning(v, claim.Name)))
 	}
 	return lines
+}
+
+// claimWarning is what a warning event says about a claim, "" without one.
+func claimWarning(v view, name string) string {
+	for i := range v.Events {
+		e := &v.Events[i]
+		if e.InvolvedObject.Kind == "PersistentVolumeClaim" && e.InvolvedObject.Name == name && e.Type == corev1.EventTypeWarning {
+			return e.Message
+		}
+	}
+	return ""
 }
 
 func claimField(pod *corev1.Pod, name string) string {

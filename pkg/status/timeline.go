@@ -31,6 +31,10 @@ func Timeline(s Snapshot) []Step {
 	if len(v.pods) > 0 {
 		first := v.pods[0]
 		name := "pod/" + first.Name
+		if e := firstCreate(v); e != nil && EventTime(e).Before(first.CreationTimestamp.Time) { // the first Pod is gone
+			m := match(createdText, e.Message)
+			add("pod created", EventTime(e), "pod/"+m[1], "gone")
+		}
 		add("pod created", first.CreationTimestamp.Time, name, "")
 		if c := podCondition(first, corev1.PodScheduled); c != nil && c.Status == corev1.ConditionTrue {
 			add("scheduled", c.LastTransitionTime.Time, name, first.Spec.NodeName)
@@ -58,6 +62,19 @@ func Timeline(s Snapshot) []Step {
 		}
 	}
 	return steps
+}
+
+// firstCreate is the event of the first Pod that was made, nil when no event tells.
+func firstCreate(v view) *corev1.Event {
+	var first *corev1.Event
+	for i := range v.Events {
+		e := &v.Events[i]
+		if e.InvolvedObject.UID == v.Job.UID && e.Reason == "SuccessfulCreate" && match(createdText, e.Message) != nil &&
+			(first == nil || EventTime(e).Before(EventTime(first))) {
+			first = e
+		}
+	}
+	return first
 }
 
 // releasedAt is when a Job that was suspended went on, zero when it never was, or still is.

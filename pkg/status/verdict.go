@@ -18,6 +18,11 @@ const (
 	PhaseFailed       Phase = "Failed"
 )
 
+// Phases lists all phases.
+func Phases() []Phase {
+	return []Phase{PhasePending, PhaseWaiting, PhaseQueued, PhasePaused, PhaseInitializing, PhaseRunning, PhaseTerminating, PhaseSucceeded, PhaseFailed}
+}
+
 // Finished tells whether the Job controller has recorded the end: it never changes again.
 func (p Phase) Finished() bool { return p == PhaseSucceeded || p == PhaseFailed }
 
@@ -89,6 +94,7 @@ type Verdict struct {
 	Reason    string    `json:"reason,omitempty"`    // CamelCase, of the Job condition or the first finding
 	Message   string    `json:"message,omitempty"`   // the cause in one sentence
 	Since     time.Time `json:"since,omitzero"`      // of the phase, zero when not known
+	Released  time.Time `json:"released,omitzero"`   // since when it may run: its creation, or the end of its last suspension; zero while it is held
 	Scheduled bool      `json:"scheduled,omitempty"` // a living Pod has a node
 	Partial   bool      `json:"partial,omitempty"`   // Pods could not be seen
 	Progress  Progress  `json:"progress"`

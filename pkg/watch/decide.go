@@ -5,7 +5,13 @@
 package watch
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-work/kubectl-work/pkg/status"
 )
@@ -24,9 +30,63 @@ const (
 	GoalDeleted   Goal = "deleted"   // the Job is gone
 )
 
-// Goals lists all goals.
+// Goals lists all goals that are one word; phase=PHASE and condition=TYPE[=STATUS] are goals too.
 func Goals() []Goal {
 	return []Goal{GoalFinished, GoalSucceeded, GoalFailed, GoalRunning, GoalStarted, GoalReleased, GoalDeleted}
+}
+
+const (
+	goalPhase     = "phase="
+	goalCondition = "condition="
+)
+
+// ParseGoal checks what a person typed. Phases and conditions are matched whatever their case, as kubectl wait does.
+func ParseGoal(text string) (Goal, error) {
+	if slices.Contains(Goals(), Goal(text)) {
+		return Goal(text), nil
+	}
+	if want, ok := strings.CutPrefix(text, goalPhase); ok {
+		for _, p := range status.Phases() {
+			if strings.EqualFold(want, string(p)) {
+				return Goal(goalPhase + string(p)), nil
+			}
+		}
+		return "", fmt.Errorf("%q is not a phase; the phases are %s", want, joined(status.Phases()))
+	}
+	if want, ok := strings.CutPrefix(text, goalCondition); ok {
+		name, value, given := strings.Cut(want, "=")
+		if name == "" || given && !slices.Contains([]string{"true", "false", "unknown"}, strings.ToLower(value)) {
+			return "", fmt.Errorf("write it like %sSuspended, or %sSuspended=False", goalCondition, goalCondition)
+		}
+		return Goal(text), nil
+	}
+	return "", fmt.Errorf("give one of %s, phase=PHASE or condition=TYPE[=STATUS]", joined(Goals()))
+}
+
+func joined[T ~string](list []T) string {
+	var names []string
+	for _, one := range list {
+		names = append(names, string(one))
+	}
+	return strings.Join(names, ", ")
+}
+
+// state tells whether a goal is a phase or a condition, and whether that is there.
+func (g Goal) state(v status.Verdict, conditions []batchv1.JobCondition) (is, there bool) {
+	if want, ok := strings.CutPrefix(string(g), goalPhase); ok {
+		return true, string(v.Phase) == want
+	}
+	want, ok := strings.CutPrefix(string(g), goalCondition)
+	if !ok {
+		return false, false
+	}
+	name, value, given := strings.Cut(want, "=")
+	if !given {
+		value = string(corev1.ConditionTrue)
+	}
+	return true, slices.ContainsFunc(conditions, func(c batchv1.JobCondition) bool {
+		return strings.EqualFold(string(c.Type), name) && strings.EqualFold(string(c.Status), value)
+	})
 }
 
 // Result is how waiting for one run ended.
@@ -52,6 +112,8 @@ type WaitOptions struct {
 	FailFast bool // findings whose grace is over end the wait
 	FailHeld bool // a held run ends the wait
 	Grace    map[status.Class]time.Duration
+
+	RunTimeout time.Duration // from the release of a run, 0 for none
 }
 
 // Decision is one verdict's meaning for a waiter.
@@ -62,23 +124,40 @@ type Decision struct {
 	Recall time.Duration // when to decide again although nothing changed; 0 for never
 }
 
-// Decide says whether waiting for a run is over. deleted says that the Job is gone and the verdict is of its last state.
-func Decide(v status.Verdict, deleted bool, at time.Time, o WaitOptions) Decision {
-	if deleted {
-		return decideDeleted(v, o)
+// Decide says whether waiting for a run is over, by its judged Snapshot.
+func Decide(s status.Snapshot, v status.Verdict, o WaitOptions) Decision {
+	if s.Deleted {
+		return decideDeleted(s, v, o)
 	}
-	if reached(v, o) {
-		return Decision{Result: ResultReached, Reason: v.Reason}
-	}
+	is, there := o.Goal.state(v, s.Job.Status.Conditions)
 	switch {
+	case there, !is && reached(v, o):
+		return Decision{Result: ResultReached, Reason: v.Reason}
+	case is && v.Phase == status.PhaseSucceeded:
+		return Decision{Result: ResultMissed, Reason: v.Reason, Remark: "it succeeded without getting there"}
+	case o.FailHeld && held(v.Phase):
+		return Decision{Result: ResultHeld, Reason: v.Reason}
+	case is && !v.Phase.Finished(): // a decided end may be on its way to the goal
 	case v.Outcome == status.OutcomeFailed && o.Goal != GoalDeleted:
 		return Decision{Result: ResultFailed, Reason: v.Reason}
 	case v.Phase == status.PhaseSucceeded && o.Goal == GoalFailed:
 		return Decision{Result: ResultMissed, Reason: v.Reason, Remark: "it succeeded"}
-	case o.FailHeld && held(v.Phase):
-		return Decision{Result: ResultHeld, Reason: v.Reason}
 	}
-	return decideStuck(v, at, o)
+	return decideLimits(v, s.At, o)
+}
+
+// decideLimits looks for what ends waiting although the run goes on: its own time limit, a finding that has lasted too long.
+func decideLimits(v status.Verdict, at time.Time, o WaitOptions) Decision {
+	d := decideStuck(v, at, o)
+	if o.RunTimeout == 0 || v.Released.IsZero() || d.Result != ResultOpen {
+		return d
+	}
+	left := o.RunTimeout - at.Sub(v.Released)
+	if left <= 0 {
+		return Decision{Result: ResultTimeout, Reason: "RunTimeout", Remark: fmt.Sprintf("it has run for %s since its release", o.RunTimeout)}
+	}
+	d.Recall = soonest(d.Recall, left)
+	return d
 }
 
 func reached(v status.Verdict, o WaitOptions) bool {
@@ -104,8 +183,11 @@ func held(p status.Phase) bool {
 }
 
 // decideDeleted: the last state of a deleted Job still tells how it ended (kubernetes/kubectl#1482).
-func decideDeleted(v status.Verdict, o WaitOptions) Decision {
+func decideDeleted(s status.Snapshot, v status.Verdict, o WaitOptions) Decision {
+	_, there := o.Goal.state(v, s.Job.Status.Conditions)
 	switch {
+	case there:
+		return Decision{Result: ResultReached, Reason: v.Reason}
 	case o.Goal == GoalDeleted:
 		return Decision{Result: ResultReached, Reason: "Deleted"}
 	case v.Outcome == status.OutcomeFailed && o.Goal == GoalFailed:

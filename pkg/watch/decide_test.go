@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-work/kubectl-work/pkg/status"
 	"github.com/kubectl-work/kubectl-work/pkg/watch"
@@ -16,6 +18,10 @@ func stuck(class status.Class, since time.Duration) status.Verdict {
 	return status.Verdict{Phase: status.PhaseInitializing, Reason: "Why", Findings: []status.Finding{
 		{Class: class, Reason: "Why", Message: "because", Since: at.Add(-since)},
 	}}
+}
+
+func released(ago time.Duration) status.Verdict {
+	return status.Verdict{Phase: status.PhaseRunning, Released: at.Add(-ago)}
 }
 
 func TestDecide(t *testing.T) {
@@ -62,10 +68,26 @@ func TestDecide(t *testing.T) {
 		{"for running, and it failed before", failed, false, watch.WaitOptions{Goal: watch.GoalRunning}, watch.ResultFailed},
 		{"for deleted while it is there", failed, false, watch.WaitOptions{Goal: watch.GoalDeleted}, watch.ResultOpen},
 		{"for deleted", running, true, watch.WaitOptions{Goal: watch.GoalDeleted}, watch.ResultReached},
+		{"a phase that is there", running, false, watch.WaitOptions{Goal: "phase=Running"}, watch.ResultReached},
+		{"a phase that is not there", running, false, watch.WaitOptions{Goal: "phase=Paused"}, watch.ResultOpen},
+		{"a decided failure is on its way to phase=Failed", failing, false, watch.WaitOptions{Goal: "phase=Failed"}, watch.ResultOpen},
+		{"phase=Failed", failed, false, watch.WaitOptions{Goal: "phase=Failed"}, watch.ResultReached},
+		{"phase=Paused of a run that failed", failed, false, watch.WaitOptions{Goal: "phase=Paused"}, watch.ResultFailed},
+		{"phase=Paused of a run that succeeded", succeeded, false, watch.WaitOptions{Goal: "phase=Paused"}, watch.ResultMissed},
+		{"a condition that is there", paused, false, watch.WaitOptions{Goal: "condition=suspended"}, watch.ResultReached},
+		{"a condition of another status", paused, false, watch.WaitOptions{Goal: "condition=Suspended=false"}, watch.ResultOpen},
+		{"a state of a held run under --on-hold=fail", paused, false, watch.WaitOptions{Goal: "phase=Running", FailHeld: true}, watch.ResultHeld},
+		{"its own time is not over", released(time.Minute), false, watch.WaitOptions{RunTimeout: 2 * time.Minute}, watch.ResultOpen},
+		{"its own time is over", released(time.Minute), false, watch.WaitOptions{RunTimeout: time.Minute}, watch.ResultTimeout},
+		{"its own time does not count while it is held", paused, false, watch.WaitOptions{RunTimeout: time.Nanosecond}, watch.ResultOpen},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, c.want, watch.Decide(c.verdict, c.deleted, at, c.options).Result)
+			job := &batchv1.Job{Status: batchv1.JobStatus{Conditions: []batchv1.JobCondition{{Type: batchv1.JobSuspended, Status: corev1.ConditionTrue}}}}
+			if c.verdict.Phase != status.PhasePaused {
+				job.Status.Conditions = nil
+			}
+			require.Equal(t, c.want, watch.Decide(status.Snapshot{Job: job, Deleted: c.deleted, At: at}, c.verdict, c.options).Result)
 		})
 	}
 }
@@ -73,6 +95,23 @@ func TestDecide(t *testing.T) {
 // The waiter must wake by itself when a grace is over: nothing may change on the cluster any more.
 func TestDecideSaysWhenToLookAgain(t *testing.T) {
 	t.Parallel()
-	d := watch.Decide(stuck(status.ClassImage, 45*time.Second), false, at, watch.WaitOptions{FailFast: true, Grace: status.DefaultGrace()})
+	s := status.Snapshot{Job: &batchv1.Job{}, At: at}
+	d := watch.Decide(s, stuck(status.ClassImage, 45*time.Second), watch.WaitOptions{FailFast: true, Grace: status.DefaultGrace()})
 	require.Equal(t, 15*time.Second, d.Recall)
+}
+
+func TestParseGoal(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"finished": "finished", "phase=running": "phase=Running", "phase=Terminating": "phase=Terminating",
+		"condition=Complete": "condition=Complete", "condition=Suspended=false": "condition=Suspended=false",
+	} {
+		goal, err := watch.ParseGoal(text)
+		require.NoError(t, err)
+		require.EqualValues(t, want, goal)
+	}
+	for _, text := range []string{"done", "phase=", "phase=Gone", "condition=", "condition=Complete=maybe", "jsonpath={.x}"} {
+		_, err := watch.ParseGoal(text)
+		require.Error(t, err, text)
+	}
 }

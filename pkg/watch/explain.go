@@ -4,12 +4,16 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-work/kubectl-work/pkg/apis/work"
 	"github.com/kubectl-work/kubectl-work/pkg/cluster"
+	"github.com/kubectl-work/kubectl-work/pkg/redact"
 	"github.com/kubectl-work/kubectl-work/pkg/status"
 )
 
@@ -41,6 +45,7 @@ func Look(ctx context.Context, c *cluster.Client, job *batchv1.Job) (status.Snap
 	case eventsErr != nil:
 		return s, eventsErr
 	}
+	redact.Events(s.Events)
 	s.At = c.Now()
 	return s, nil
 }
@@ -171,4 +176,49 @@ func queueOf(w *cluster.Workload) *status.Queue {
 		}
 	}
 	return q
+}
+
+// taskStatusLimit bounds what a task may say about itself, in bytes; taskStatusTime how long it may take.
+const (
+	taskStatusLimit = 64 << 10
+	taskStatusTime  = 3 * time.Second
+)
+
+// Usage adds what the containers of running Pods use.
+func Usage(ctx context.Context, c *cluster.Client, s *status.Snapshot) {
+	var running []*corev1.Pod
+	for _, pod := range status.Owned(*s) {
+		if pod.Status.Phase == corev1.PodRunning {
+			running = append(running, pod)
+		}
+	}
+	e := &explaining{ctx: ctx, c: c, s: s}
+	used, err := c.UsageOf(ctx, s.Job.Namespace, running)
+	if !e.read("usage", err) {
+		return
+	}
+	for _, u := range used {
+		s.Usage = append(s.Usage, status.Usage(u))
+	}
+}
+
+// Tasks adds what the tasks in running Pods serve about themselves, at the port and path that their annotation names.
+func Tasks(ctx context.Context, c *cluster.Client, s *status.Snapshot) {
+	for _, pod := range status.Owned(*s) {
+		from := pod.Annotations[work.AnnotationDebug]
+		if from == "" || pod.Status.Phase != corev1.PodRunning {
+			continue
+		}
+		task := status.TaskStatus{Pod: pod.Name, From: from}
+		port, path, _ := strings.Cut(from, "/")
+		bounded, cancel := context.WithTimeout(ctx, taskStatusTime)
+		data, err := c.TaskStatus(bounded, pod, port, path, taskStatusLimit)
+		cancel()
+		if err != nil {
+			task.Error = cluster.Plain(err).Error()
+		} else {
+			task.Text = redact.Text(string(data))
+		}
+		s.Tasks = append(s.Tasks, task)
+	}
 }

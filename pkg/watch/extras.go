@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-work/kubectl-work/pkg/cluster"
+	"github.com/kubectl-work/kubectl-work/pkg/redact"
 	"github.com/kubectl-work/kubectl-work/pkg/status"
 )
 
@@ -90,5 +91,6 @@ func eventsFor(ctx context.Context, c *cluster.Client, s status.Snapshot) (event
 		}
 		events = append(events, list...)
 	}
+	redact.Events(events)
 	return events, false
 }

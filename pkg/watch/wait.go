@@ -40,8 +40,12 @@ type Waiter struct {
 	RetryFor time.Duration // how long the API server may be out of reach
 	Once     bool          // look once, do not wait
 	Any      bool          // one that ended well is enough
+	Min      int           // runs are added as they appear, until there are so many; 0 for no others than those given
 	Observed func(*cluster.Observer)
 	Changed  func(*Waited)                    // the verdict of an open run changed, or its end was decided
+	Added    func(*Waited)                    // a run appeared that Min waits for
+	Pinned   func(types.UID)                  // a run has its Job; those given with one come first
+	Record   func(status.Snapshot)            // every judged Snapshot; nil is fine
 	Beat     func(open []*Waited)             // every 30 s without an end
 	Lost     func(since time.Time, err error) // the server has been out of reach for 10 s; once for each time
 }
@@ -53,17 +57,22 @@ const (
 )
 
 // Wait returns when every run has its result, or with an error: the context's cause, an *cluster.UnreachableError or an
-// *cluster.AccessError. The runs hold the last known state in any case.
-func (w *Waiter) Wait(ctx context.Context, scope cluster.Scope, runs []*Waited) error {
+// *cluster.AccessError. It returns the runs, those added included; they hold the last known state in any case.
+func (w *Waiter) Wait(ctx context.Context, scope cluster.Scope, runs []*Waited) ([]*Waited, error) {
 	watching, stop := context.WithCancel(ctx)
 	observer := w.Client.Observe(watching, scope)
 	changed := observer.Subscribe()
 	defer observer.Wait()
 	defer stop()
+	l := &waiting{Waiter: w, observer: observer, runs: runs, scope: scope, extras: extras{client: w.Client}}
+	for _, run := range runs {
+		if run.UID != "" {
+			l.pinned(run.UID)
+		}
+	}
 	if w.Observed != nil {
 		w.Observed(observer)
 	}
-	l := &waiting{Waiter: w, observer: observer, runs: runs, scope: scope, extras: extras{client: w.Client}}
 	beat := time.NewTicker(beatInterval)
 	defer beat.Stop()
 	recall := time.NewTimer(time.Hour)
@@ -71,14 +80,14 @@ func (w *Waiter) Wait(ctx context.Context, scope cluster.Scope, runs []*Waited) 
 	for {
 		recall.Reset(l.look(ctx))
 		if l.over() {
-			return nil
+			return l.runs, nil
 		}
 		if err := l.contact(); err != nil {
-			return err
+			return l.runs, err
 		}
 		select {
 		case <-ctx.Done():
-			return l.ended(ctx)
+			return l.runs, l.ended(ctx)
 		case <-changed:
 		case <-recall.C:
 		case <-beat.C:
@@ -108,7 +117,7 @@ func (l *waiting) over() bool {
 	if l.Any && slices.ContainsFunc(l.runs, func(w *Waited) bool { return w.Decision.Result == ResultReached }) {
 		return true
 	}
-	return len(l.open()) == 0 || l.Once && l.looked
+	return len(l.open()) == 0 && len(l.runs) >= l.Min || l.Once && l.looked
 }
 
 // look judges every open run and returns when to look again if nothing changes.
@@ -119,6 +128,7 @@ func (l *waiting) look(ctx context.Context) time.Duration {
 	}
 	l.looked = true
 	seen := l.observer.Runs()
+	l.add(seen)
 	for _, run := range l.open() {
 		observed := l.find(run, seen)
 		if observed == nil {
@@ -131,6 +141,31 @@ func (l *waiting) look(ctx context.Context) time.Duration {
 	return max(next, 10*time.Millisecond)
 }
 
+func (l *waiting) pinned(uid types.UID) {
+	if l.Pinned != nil {
+		l.Pinned(uid)
+	}
+}
+
+// add takes up runs that were not there at the start, until there are as many as are waited for.
+func (l *waiting) add(seen []cluster.Observed) {
+	for i := range seen {
+		job := seen[i].Job
+		if len(l.runs) >= l.Min {
+			return
+		}
+		if seen[i].Deleted || slices.ContainsFunc(l.runs, func(w *Waited) bool { return w.UID == job.UID }) {
+			continue
+		}
+		run := &Waited{Name: job.Name, Job: job, UID: job.UID}
+		l.runs = append(l.runs, run)
+		l.pinned(run.UID)
+		if l.Added != nil {
+			l.Added(run)
+		}
+	}
+}
+
 // find returns the pinned run among those observed. A run that is not pinned yet is pinned to the first Job of its name;
 // a pinned one that the first list did not have was deleted before the watch began.
 func (l *waiting) find(run *Waited, seen []cluster.Observed) *cluster.Observed {
@@ -138,6 +173,7 @@ func (l *waiting) find(run *Waited, seen []cluster.Observed) *cluster.Observed {
 		job := seen[i].Job
 		if run.UID == "" && job.Name == run.Name && !seen[i].Deleted {
 			run.UID = job.UID
+			l.pinned(run.UID)
 		}
 		if job.UID == run.UID {
 			return &seen[i]
@@ -156,7 +192,10 @@ func (l *waiting) judge(ctx context.Context, run *Waited, seen cluster.Observed,
 	}
 	l.extras.add(ctx, &run.Snapshot)
 	run.Verdict = status.Of(run.Snapshot)
-	run.Decision = Decide(run.Verdict, seen.Deleted, run.Snapshot.At, l.Options)
+	run.Decision = Decide(run.Snapshot, run.Verdict, l.Options)
+	if l.Record != nil {
+		l.Record(run.Snapshot)
+	}
 	if run.Decision.Result == ResultGone {
 		l.explainGone(ctx, run, seen, all)
 	}

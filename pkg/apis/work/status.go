@@ -62,8 +62,8 @@ func (s Status) Ended() *metav1.Condition {
 
 // WithEnd records why the run was ended. The message is cut to MaxMessageBytes.
 func (s Status) WithEnd(reason, message string, at time.Time) Status {
-	rest := slices.DeleteFunc(slices.Clone(s.Conditions), func(c metav1.Condition) bool { return c.Type == ConditionFailed })
-	s.Conditions = append(rest, metav1.Condition{
+	s.Conditions = slices.DeleteFunc(slices.Clone(s.Conditions), func(c metav1.Condition) bool { return c.Type == ConditionFailed })
+	s.Conditions = append(s.Conditions, metav1.Condition{
 		Type: ConditionFailed, Status: metav1.ConditionTrue, Reason: reason, Message: cut(message, MaxMessageBytes),
 		LastTransitionTime: metav1.NewTime(at.UTC().Truncate(time.Second)),
 	})
