@@ -41,7 +41,7 @@ func (r *waitReport) done(runs []*watch.Waited, err error, anyOne bool) error {
 	for _, w := range runs {
 		if w.Open() {
 			w.Decision.Result = watch.ResultTimeout
-			if err != nil && !errors.Is(err, errTimeout) {
+			if err != nil && !errors.Is(err, errTimeout) || err == nil && anyOne {
 				w.Decision.Result = watch.ResultCut
 			}
 		}
@@ -150,10 +150,16 @@ func (r *waitReport) print(runs []*watch.Waited, code, exit Code, err error) err
 // text prints a line a run; what is known about failures comes last, where the end of a CI log shows it.
 func (r *waitReport) text(runs []*watch.Waited) {
 	for _, w := range runs {
-		if w.Decision.Result != watch.ResultFailed {
-			fmt.Fprintln(r.app.Out, resultLine(w))
-			r.pin(w)
+		if w.Decision.Result == watch.ResultFailed {
+			continue
 		}
+		fmt.Fprintln(r.app.Out, resultLine(w))
+		if w.Decision.Result == watch.ResultStuck {
+			for _, line := range render.StuckBlock(w.Verdict, w.Decision.Reason) {
+				fmt.Fprintln(r.app.Out, line)
+			}
+		}
+		r.pin(w)
 	}
 	for _, w := range runs {
 		if w.Decision.Result == watch.ResultFailed {

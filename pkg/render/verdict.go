@@ -93,10 +93,31 @@ func FailureBlock(f *status.Failure) []string {
 	if len(f.Output) > 0 {
 		lines = append(lines, "  output      (last lines, stdout and stderr mixed)")
 		for _, line := range f.Output[max(0, len(f.Output)-maxOutput):] {
-			lines = append(lines, "    "+Line(line))
+			lines = append(lines, "    | "+Line(line)) // never at the start of a line: CI systems read commands there
 		}
 	}
 	return lines
+}
+
+// StuckBlock is what else is known about a run that is stuck, and what to do: of the finding with that reason.
+func StuckBlock(v status.Verdict, reason string) []string {
+	for _, f := range v.Findings {
+		if f.Reason != reason {
+			continue
+		}
+		var lines []string
+		for _, detail := range f.Details {
+			lines = append(lines, "  - "+Line(detail))
+		}
+		if f.Next != "" {
+			lines = append(lines, "  next  "+Line(f.Next))
+		}
+		for _, a := range f.Advice {
+			lines = append(lines, "  do    "+Line(fmt.Sprintf("%s   (%s: %s)", a.Command, a.Risk, a.Why)))
+		}
+		return lines
+	}
+	return nil
 }
 
 // codeCounts lists exit codes with how often they came, when they tell more than one number does.

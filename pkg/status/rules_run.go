@@ -65,19 +65,31 @@ func findContainerFailing(v view, p Phase) []Finding {
 
 const restartText = `^back-off (\S+) restarting`
 
-// nextRestart says when the kubelet starts a container again.
+// The kubelet's pauses between restarts (https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#restart-policy).
+const (
+	firstRestart = 10 * time.Second
+	mostRestart  = 5 * time.Minute
+)
+
+// nextRestart says when the kubelet starts a container again: it is told while the container waits, and follows from the
+// number of restarts before that.
 func nextRestart(v view, c container, end *corev1.ContainerStateTerminated) string {
-	w := c.status.State.Waiting
-	if w == nil || w.Reason != "CrashLoopBackOff" {
+	if c.status.State.Running != nil || end.FinishedAt.IsZero() {
 		return ""
 	}
-	m := match(restartText, w.Message)
-	if m == nil {
-		return "the kubelet starts it again"
+	var pause time.Duration
+	if n := c.status.RestartCount; n > 0 { // the first restart comes at once
+		pause = mostRestart
+		if n < 6 {
+			pause = firstRestart << (n - 1)
+		}
 	}
-	pause, err := time.ParseDuration(m[1])
-	if err != nil || end.FinishedAt.IsZero() {
-		return "the kubelet starts it again: back-off " + m[1]
+	if w := c.status.State.Waiting; w != nil {
+		if m := match(restartText, w.Message); m != nil {
+			if told, err := time.ParseDuration(m[1]); err == nil {
+				pause = told
+			}
+		}
 	}
 	return fmt.Sprintf("the kubelet starts it again in %s (pauses double up to 5 min)", about(end.FinishedAt.Add(pause).Sub(v.At)))
 }

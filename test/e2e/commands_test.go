@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"os/exec"
 	"regexp"
 	"slices"
 	"strings"
@@ -31,6 +32,9 @@ func table() map[string]command {
 		"update":  (*script).cmdUpdate,
 		"remove":  (*script).cmdRemove,
 		"await":   (*script).cmdAwait,
+		"evict":   (*script).cmdEvict,
+		"webhook": (*script).cmdWebhook,
+		"node":    (*script).cmdNode,
 		"json":    (*script).cmdJSON,
 		"cmpjson": (*script).cmdCmpJSON,
 		"proxy":   (*script).cmdProxy,
@@ -199,6 +203,24 @@ func (s *script) cmdEnded(ts *testscript.TestScript, args []string) {
 	}
 	delete(s.background, args[0])
 	p.expect(ts, args[1])
+}
+
+// node stop|start
+func (s *script) cmdNode(ts *testscript.TestScript, args []string) {
+	need(ts, args, 1, "node stop|start")
+	switch args[0] {
+	case "stop": // whatever happens, nobody else should find the node gone
+		s.leftovers = append(s.leftovers, func(ctx context.Context) error { return s.node(ctx, "start") })
+	case "start":
+	default:
+		ts.Fatalf("node %s: stop or start", args[0])
+	}
+	ts.Check(s.node(s.ctx, args[0]))
+}
+
+func (s *suite) node(ctx context.Context, verb string) error {
+	_, err := output(exec.CommandContext(ctx, sandbox(s.root), verb, "kubelet"))
+	return err
 }
 
 func need(ts *testscript.TestScript, args []string, n int, usage string) {

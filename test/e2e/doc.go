@@ -22,6 +22,9 @@
 //	apply FILE...                 create the objects of a manifest, as someone else
 //	update KIND/NAME JSON         merge-patch an object, as someone else
 //	remove KIND/NAME              delete an object and what it owns, as someone else
+//	evict JOB                     evict its Pods through the API, as kubectl drain does
+//	node stop|start               the kubelet of the sandbox's only node; for testdata/outage, whose scripts run alone
+//	webhook MESSAGE               start an admission webhook that denies everything; $WEBHOOK is its URL, $WEBHOOK_CA its CA
 //	await [-t D] WHAT EXPR VALUE  wait until the JSONPath EXPR of WHAT is VALUE. WHAT: KIND/NAME, or pods/JOB
 //	await [-t D] WHAT exists|gone
 //	json FILE EXPR VALUE          the JSONPath EXPR of a file, stdout or stderr must be VALUE

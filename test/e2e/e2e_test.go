@@ -37,13 +37,19 @@ func given(name string) bool {
 	return found
 }
 
-func TestScripts(t *testing.T) {
+func TestScripts(t *testing.T) { runScripts(t, "testdata/script") }
+
+// TestOutage stops parts of the cluster itself, so its scripts run when the others are done.
+func TestOutage(t *testing.T) { runScripts(t, "testdata/outage") }
+
+func runScripts(t *testing.T, dir string) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	s, err := newSuite(ctx, t.TempDir())
 	require.NoError(t, err)
 	testscript.Run(t, testscript.Params{
-		Dir:                "testdata/script",
+		Dir:                dir,
 		RequireUniqueNames: true,
 		ContinueOnError:    *goOn,
 		Setup:              s.setup,

@@ -2,10 +2,14 @@ package e2e
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"reflect"
 	"regexp"
@@ -14,6 +18,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	admissionv1 "k8s.io/api/admission/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -70,16 +76,64 @@ func (s *script) create(in io.Reader) error {
 		if len(obj.Object) == 0 {
 			continue
 		}
-		gvr, _ := meta.UnsafeGuessKindToResource(obj.GroupVersionKind())
-		if obj.GetNamespace() == "" {
-			obj.SetNamespace(s.namespace)
-		}
-		_, err = s.dynamic.Resource(gvr).Namespace(obj.GetNamespace()).
-			Create(s.ctx, obj, metav1.CreateOptions{FieldManager: stranger})
-		if err != nil {
+		if err := s.createOne(obj); err != nil {
 			return err
 		}
 	}
+}
+
+// clusterwide are the kinds that are in no namespace; what a script makes of them goes with it.
+var clusterwide = []string{
+	"PriorityClass", "RuntimeClass", "Node", "ValidatingWebhookConfiguration", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding",
+	"CustomResourceDefinition",
+}
+
+func (s *script) createOne(obj *unstructured.Unstructured) error {
+	gvr, _ := meta.UnsafeGuessKindToResource(obj.GroupVersionKind())
+	options := metav1.CreateOptions{FieldManager: stranger}
+	if slices.Contains(clusterwide, obj.GetKind()) {
+		_, err := s.dynamic.Resource(gvr).Create(s.ctx, obj, options)
+		s.leftovers = append(s.leftovers, func(ctx context.Context) error {
+			return s.dynamic.Resource(gvr).Delete(ctx, obj.GetName(), metav1.DeleteOptions{})
+		})
+		return err
+	}
+	if obj.GetNamespace() == "" {
+		obj.SetNamespace(s.namespace)
+	}
+	_, err := s.dynamic.Resource(gvr).Namespace(obj.GetNamespace()).Create(s.ctx, obj, options)
+	return err
+}
+
+// evict JOB
+func (s *script) cmdEvict(ts *testscript.TestScript, args []string) {
+	need(ts, args, 1, "evict JOB")
+	pods, err := s.client.CoreV1().Pods(s.namespace).List(s.ctx, metav1.ListOptions{LabelSelector: "batch.kubernetes.io/job-name=" + args[0]})
+	ts.Check(err)
+	if len(pods.Items) == 0 {
+		ts.Fatalf("job %s has no Pods", args[0])
+	}
+	for _, pod := range pods.Items {
+		ts.Check(s.client.PolicyV1().Evictions(s.namespace).Evict(s.ctx, &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: pod.Name, Namespace: s.namespace}}))
+	}
+}
+
+// webhook MESSAGE
+func (s *script) cmdWebhook(ts *testscript.TestScript, args []string) {
+	need(ts, args, 1, "webhook MESSAGE")
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var review admissionv1.AdmissionReview
+		if err := json.NewDecoder(r.Body).Decode(&review); err != nil || review.Request == nil {
+			http.Error(w, "not an AdmissionReview", http.StatusBadRequest)
+			return
+		}
+		review.Response = &admissionv1.AdmissionResponse{UID: review.Request.UID, Result: &metav1.Status{Message: args[0]}}
+		_ = json.NewEncoder(w).Encode(review) // the API server tells when it did not get it
+	}))
+	s.leftovers = append(s.leftovers, func(context.Context) error { server.Close(); return nil })
+	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	ts.Setenv("WEBHOOK", server.URL)
+	ts.Setenv("WEBHOOK_CA", base64.StdEncoding.EncodeToString(ca))
 }
 
 func (s *script) resource(ts *testscript.TestScript, kind string) dynamic.ResourceInterface {
@@ -90,6 +144,7 @@ func (s *script) resource(ts *testscript.TestScript, kind string) dynamic.Resour
 		"configmap":      {Version: "v1", Resource: "configmaps"},
 		"secret":         {Version: "v1", Resource: "secrets"},
 		"serviceaccount": {Version: "v1", Resource: "serviceaccounts"},
+		"claim":          {Version: "v1", Resource: "persistentvolumeclaims"},
 	}[kind]
 	if !ok {
 		ts.Fatalf("no kind %q here", kind)

@@ -27,6 +27,7 @@ type script struct {
 	background map[string]*process
 	starting   map[string]func(*process) // called when the program of that name starts
 	proxy      *faultproxy.Proxy
+	leftovers  []func(context.Context) error // take away what is in no namespace
 }
 
 type scriptKey struct{}
@@ -117,6 +118,11 @@ func (s *script) end(ctx context.Context, t testing.TB) {
 	}
 	if t.Failed() {
 		t.Log(s.state(ctx))
+	}
+	for _, remove := range s.leftovers {
+		if err := remove(ctx); err != nil {
+			t.Log(err)
+		}
 	}
 	if *keep {
 		return
