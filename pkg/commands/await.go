@@ -137,14 +137,28 @@ func (a *app) await(ctx context.Context, c *cluster.Client, scope cluster.Scope,
 	runs, err = waiter.Wait(ctx, scope, runs)
 	drain()
 	a.fetchOutput(ctx, c, runs)
-	for _, w := range runs {
-		if w.Job != nil {
-			recorder.add(w.Snapshot)
-		}
+	if f.record != "" {
+		a.recordEnds(ctx, c, recorder, runs)
 	}
 	report.codeFrom, report.reports = f.codeFrom, f.reports
 	report.ended = a.atEnd(ctx, c, runs, f, err)
 	return report.done(runs, errors.Join(err, recorder.close()), what.anyOne)
+}
+
+// recordEnds records the last state of each run, with its events, which are read only for this.
+func (a *app) recordEnds(ctx context.Context, c *cluster.Client, r *recorder, runs []*watch.Waited) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), outputTime)
+	defer cancel()
+	for _, w := range runs {
+		if w.Job == nil {
+			continue
+		}
+		last := w.Snapshot
+		if now, err := watch.Look(ctx, c, w.Job); err == nil && !now.EventsHidden {
+			last.Events, last.EventsHidden = now.Events, false
+		}
+		r.add(last)
+	}
 }
 
 // beat says that waiting goes on, and once that it has no end.
@@ -200,11 +214,11 @@ func codeOf(r watch.Result) Code {
 		return CodeFailed
 	case watch.ResultGone:
 		return CodeGone
-	case watch.ResultStuck:
+	case watch.ResultStuck, watch.ResultMissed: // it cannot get there any more
 		return CodeStuck
 	case watch.ResultHeld:
 		return CodeHeld
-	case watch.ResultOpen, watch.ResultTimeout, watch.ResultMissed, watch.ResultCut:
+	case watch.ResultOpen, watch.ResultTimeout, watch.ResultCut:
 		return CodeTimeout
 	}
 	return CodeInternal

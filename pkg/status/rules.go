@@ -86,8 +86,8 @@ func jobRules() []rule {
 			{"Paused", Provoked, "by kubectl work pause, with who and why"},
 			{"Suspended", Captured, "spec.suspend is true, and nobody says why"},
 			{"ZeroParallelism", Captured, "spec.parallelism is 0"},
-			{"QueuedElsewhere", Provoked, "a queueing controller decides"},
-			{"QueueAdmitted", Provoked, "Kueue has admitted it, and is about to unsuspend it"},
+			{"QueuedElsewhere", Captured, "a queueing controller decides"},
+			{"QueueAdmitted", Unseen, "Kueue has admitted it, and is about to unsuspend it"},
 			{"HoldsUnreadable", Unseen, "our holds annotation cannot be read, so nothing is guessed"},
 		}}, findHeld},
 		{Rule{"managed-elsewhere", "spec.managedBy names another controller, so the one of this cluster does nothing and what is missing means nothing.", []Reason{

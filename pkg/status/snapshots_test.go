@@ -186,3 +186,28 @@ func TestEveryCaptureIsWhatTheContractSays(t *testing.T) {
 		})
 	}
 }
+
+// A reason that is said to be captured is one that a capture gives.
+func TestCapturedReasons(t *testing.T) {
+	t.Parallel()
+	given := map[string]bool{}
+	for _, name := range snapshottest.Names() {
+		snapshots, err := snapshottest.Load(name)
+		require.NoError(t, err)
+		for _, s := range snapshots {
+			for _, f := range status.Of(s).Findings {
+				given[f.ID+"/"+f.Reason] = true
+				if f.Confidence != "" {
+					t.Errorf("%s: %s/%s is there, so it is not unseen", name, f.ID, f.Reason)
+				}
+			}
+		}
+	}
+	for _, r := range status.Rules() {
+		for _, reason := range r.Reasons {
+			if reason.Proof == status.Captured {
+				require.True(t, given[r.ID+"/"+reason.Name], "no capture gives %s/%s", r.ID, reason.Name)
+			}
+		}
+	}
+}
