@@ -8,7 +8,7 @@ CLUSTER ?= sandbox
 export CGO_ENABLED := 0
 export GOFLAGS := $(filter-out -trimpath,$(GOFLAGS)) -trimpath
 
-E2E     = ./test/e2e/... ./test/krew/...
+E2E     = ./test/e2e/... ./test/leaks/... ./test/krew/...
 LINT    = go tool -modfile=golangci-lint.mod golangci-lint
 TOOL    = go tool -modfile=tools.mod
 ALLOWED = Apache-2.0,BSD-2-Clause,BSD-3-Clause,ISC,MIT
@@ -48,7 +48,7 @@ test: unit e2e ## all tests; starts the sandbox when none is up
 
 .PHONY: unit
 unit: ## tests that need no cluster
-	go test $$(go list ./... | grep -vE '/test/(e2e|krew)(/|$$)')
+	go test $$(go list ./... | grep -vE '/test/(e2e|leaks|krew)(/|$$)')
 	cd sandbox && go test ./cmd/sandbox ./internal/...
 
 .PHONY: e2e

@@ -50,6 +50,7 @@ type Client struct {
 	Context   string // name of the context, "" in a Pod
 	Host      string // address of the API server
 
+	http    *http.Client
 	options Options
 	skew    atomic.Int64 // server's clock less ours, ns
 	notice  sync.Once    // a person is told once that the server is out of reach
@@ -95,6 +96,7 @@ func (c *Client) connect(config *rest.Config) error {
 	if err != nil {
 		return fmt.Errorf("set up the connection: %w", err)
 	}
+	c.http = httpClient
 	if c.batch, err = batchv1client.NewForConfigAndClient(config, httpClient); err != nil {
 		return fmt.Errorf("set up the connection: %w", err)
 	}
@@ -112,6 +114,9 @@ func (c *Client) connect(config *rest.Config) error {
 	}
 	return nil
 }
+
+// Close ends the connections that no request uses. A Client can be used again after it.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // manager is the field manager of every write.
 const manager = work.FieldManager

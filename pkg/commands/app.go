@@ -19,6 +19,7 @@ type app struct {
 	retryFor time.Duration
 	quiet    bool
 	crash    func(value any)
+	clients  []*cluster.Client // to be closed
 	started  time.Time // of this call
 	summed   bool      // the last line of a waiting command was printed
 	hinted   bool      // the hint about a missing time limit was given
@@ -29,12 +30,23 @@ const retryForWait = 5 * time.Minute
 
 // client connects to the cluster of the flags. It sends nothing yet.
 func (a *app) client() (*cluster.Client, error) {
-	return cluster.New(cluster.Options{
+	c, err := cluster.New(cluster.Options{
 		Getter: a.config, UserAgent: "kubectl-work/" + version, Now: a.Now, Crash: a.crash,
 		RetryFor: a.retryFor,
 		Warn:     func(text string) { fmt.Fprintln(a.Err, "Warning:", render.Line(text)) },
 		Notice:   func(text string) { a.note("%s", text) },
 	})
+	if err == nil {
+		a.clients = append(a.clients, c)
+	}
+	return c, err
+}
+
+// close ends what the command left open.
+func (a *app) close() {
+	for _, c := range a.clients {
+		c.Close()
+	}
 }
 
 // note tells a person something that is not the result, unless --quiet.

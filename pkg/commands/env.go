@@ -84,6 +84,7 @@ func Main(ctx context.Context, args []string, env Env) (code int) {
 			code = int(CodeInternal)
 		}
 	}()
+	defer app.close()
 	klog.SetLogger(logr.Discard())
 	root := newRootCommand(app) //nolint:contextcheck // commands are given their context when they run
 	root.SetArgs(args)
