@@ -20,9 +20,9 @@ type app struct {
 	quiet    bool
 	crash    func(value any)
 	clients  []*cluster.Client // to be closed
-	started  time.Time // of this call
-	summed   bool      // the last line of a waiting command was printed
-	hinted   bool      // the hint about a missing time limit was given
+	started  time.Time         // of this call
+	summed   bool              // the last line of a waiting command was printed
+	hinted   bool              // the hint about a missing time limit was given
 }
 
 // retryForWait is how long waiting commands bear an unreachable server, unless told otherwise.

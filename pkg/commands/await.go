@@ -168,7 +168,7 @@ func (a *app) beat(open []*watch.Waited, limited bool) {
 			a.note("still waiting: job/%s is not there", w.Name)
 			continue
 		}
-		a.note("still waiting: %s", render.State(w.Name, w.Verdict))
+		a.note("still waiting: %s", render.ShortState(w.Name, w.Verdict))
 	}
 	if waited := a.Now().Sub(a.started); !limited && !a.hinted && waited >= hintAfter {
 		a.hinted = true

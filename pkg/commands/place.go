@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/kubectl-work/kubectl-work/pkg/mapping"
@@ -40,6 +41,19 @@ func (r *waitReport) annotate(runs []*watch.Waited) {
 	}
 	for _, w := range runs {
 		if p, ok := r.place(w); ok {
+			fmt.Fprintln(r.app.Err, render.GitHubError(p.File, p.Line, p.Message))
+		}
+	}
+}
+
+// annotateProblems marks the lines of a file that was refused.
+func (r *waitReport) annotateProblems(err error) {
+	problems, ok := errors.AsType[mapping.Problems](err)
+	if !ok || r.app.Getenv("GITHUB_ACTIONS") != "true" {
+		return
+	}
+	for _, p := range problems {
+		if p.Line > 0 {
 			fmt.Fprintln(r.app.Err, render.GitHubError(p.File, p.Line, p.Message))
 		}
 	}

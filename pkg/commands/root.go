@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -128,7 +129,10 @@ func didYouMean(names []string) string {
 	if len(names) == 0 {
 		return "; `kubectl work --help` lists the commands"
 	}
-	return fmt.Sprintf("; did you mean %q?", names[0])
+	for i := range names {
+		names[i] = strconv.Quote(names[i])
+	}
+	return fmt.Sprintf("; did you mean %s?", strings.Join(names, " or "))
 }
 
 // newOptionsCommand lists the flags that every command takes, as kubectl does.

@@ -53,7 +53,12 @@ func newSubmitCommand(a *app, run func(context.Context, *submitOptions) error) *
 
 			# In CI: killed and run again, it still starts one Job
 			kubectl work submit -f work.yaml --submit-id "$CI_PIPELINE_ID" --wait --logs`),
-		Args: cobra.NoArgs,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return refuse("%q: files are given with -f: kubectl work submit -f %s", args[0], args[0])
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.wait.limited = cmd.Flags().Changed("timeout")
 			if o.submitID == "" {

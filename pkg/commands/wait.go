@@ -80,8 +80,12 @@ func newWaitCommand(a *app, run func(context.Context, *waitOptions) error) *cobr
 			NAME is the Job of exactly that name, else the newest run of that Work; it is pinned when the command starts. The
 			command ends with 0 when all succeeded, with 2 as soon as the cluster has decided a failure, with 3 at the timeout,
 			with 4 when a Job is not there or was deleted without a known result, with 5 when a Job cannot start without someone
-			acting (after a grace time), with 6 for a held one under --on-hold=fail, with 7 and 8 for missing rights and a server
-			out of reach.`),
+			acting (after a grace time) or can no longer get where --for wants it, with 6 for a held one under --on-hold=fail,
+			with 7 and 8 for missing rights and a server out of reach.
+
+			Of several Jobs each is waited for to its own end, and the worst result gives the code; --any ends with the first
+			that got there. The result goes to stdout, progress to stderr; the output of --logs goes to stdout with a result in
+			text, and to stderr beside one in JSON.`),
 		Example: templates.Examples(`
 			# Gate a pipeline on a Job
 			kubectl work wait etl --timeout 30m

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -65,6 +64,7 @@ func (r *waitReport) done(runs []*watch.Waited, err error, anyOne bool) error {
 		err = printErr
 	}
 	r.annotate(runs)
+	r.annotateProblems(err)
 	if reportErr := r.writeReports(runs); reportErr != nil && err == nil {
 		err = reportErr
 		exit, code = max(exit, CodeRefused), max(code, CodeRefused)
@@ -180,8 +180,9 @@ func (r *waitReport) object(runs []*watch.Waited, code, exit Code, err error) re
 	if err != nil {
 		out.Error = message(err)
 	}
-	agree := true
-	for i, w := range runs {
+	outcome, _, _ := conclusion(runs, code, err)
+	out.Outcome = status.Outcome(outcome)
+	for _, w := range runs {
 		item := render.Item{Name: w.Name, Namespace: r.namespace}
 		if w.Job != nil {
 			item = render.ItemOf(w.Job)
@@ -193,18 +194,26 @@ func (r *waitReport) object(runs []*watch.Waited, code, exit Code, err error) re
 		}
 		item.Code, item.Result, item.Remark = &own, string(w.Decision.Result), w.Decision.Remark
 		out.Items = append(out.Items, item)
-		agree = agree && (i == 0 || w.Verdict.Outcome == runs[0].Verdict.Outcome)
-	}
-	if len(runs) > 0 && agree {
-		out.Outcome = runs[0].Verdict.Outcome
 	}
 	return out
 }
 
 // summary is the last line on stderr: code, outcome, reason, and which run gave the code.
 func (r *waitReport) summary(runs []*watch.Waited, code Code, err error) string {
-	var text strings.Builder
-	fmt.Fprintf(&text, "kubectl-work: code=%d", code)
+	outcome, reason, w := conclusion(runs, code, err)
+	text := fmt.Sprintf("kubectl-work: code=%d outcome=%s reason=%s", code, outcome, reason)
+	if w == nil {
+		return text
+	}
+	text += fmt.Sprintf(" job=%s/%s", r.namespace, w.Name)
+	if len(runs) > 1 {
+		text += fmt.Sprintf(" jobs=%d", len(runs))
+	}
+	return text
+}
+
+// conclusion is how a wait ended, in two words, and the run that gave the code; nil when no run did.
+func conclusion(runs []*watch.Waited, code Code, err error) (outcome, reason string, w *watch.Waited) {
 	for _, w := range runs {
 		if codeOf(w.Decision.Result) != code && err == nil {
 			continue
@@ -212,21 +221,14 @@ func (r *waitReport) summary(runs []*watch.Waited, code Code, err error) string 
 		if err != nil && w.Decision.Result != watch.ResultCut {
 			continue
 		}
-		outcome := or(string(w.Verdict.Outcome), string(w.Decision.Result))
+		outcome = or(string(w.Verdict.Outcome), string(w.Decision.Result))
 		if err != nil {
 			outcome = or(string(w.Verdict.Outcome), reasonOf(err, ""))
 		}
-		reason := w.Decision.Reason
-		if reason == "" {
-			reason = w.Verdict.Reason
-		}
-		fmt.Fprintf(&text, " outcome=%s reason=%s job=%s/%s", or(outcome, "Unknown"), or(reasonOf(err, reason), "None"), r.namespace, w.Name)
-		if len(runs) > 1 {
-			fmt.Fprintf(&text, " jobs=%d", len(runs))
-		}
-		return text.String()
+		reason = or(w.Decision.Reason, w.Verdict.Reason)
+		return or(outcome, "Unknown"), or(reasonOf(err, reason), "None"), w
 	}
-	return text.String() + fmt.Sprintf(" outcome=Unknown reason=%s", or(reasonOf(err, ""), "None"))
+	return "Unknown", or(reasonOf(err, ""), "None"), nil
 }
 
 // reasonOf names an error in a word; without one it is the run's own reason.

@@ -20,7 +20,7 @@ type Output struct {
 	Kind       string         `json:"kind"` // WaitResult, SubmitResult, Description, RunList …
 	Code       int            `json:"code"`
 	Exit       *int           `json:"exit,omitempty"`    // what the program ended with, where that is a container's own code
-	Outcome    status.Outcome `json:"outcome,omitempty"` // of all items: set when they agree
+	Outcome    status.Outcome `json:"outcome,omitempty"` // in a word: Succeeded, Failed, or why there is none; the same as in the last line on stderr
 	Error      string         `json:"error,omitempty"`
 	Items      []Item         `json:"items"`
 }

@@ -61,6 +61,15 @@ func State(name string, v status.Verdict) string {
 	return Line(text)
 }
 
+// ShortState is State for one who was told: the reason without its sentence.
+func ShortState(name string, v status.Verdict) string {
+	text := fmt.Sprintf("job/%s %s: %s", name, v.Phase, Progress(v.Progress))
+	if v.Reason != "" {
+		text += "; " + v.Reason
+	}
+	return Line(text)
+}
+
 // maxOutput is how many lines of a failed container's output a failure block shows.
 const maxOutput = 20
 

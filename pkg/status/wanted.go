@@ -26,11 +26,6 @@ type LogSource struct {
 	Previous       bool // of the container's run before the current one
 }
 
-// None tells whether nothing more is wanted.
-func (w Wanted) None() bool {
-	return w.Log == nil && w.Objects() == 0
-}
-
 // Objects counts what is wanted besides output.
 func (w Wanted) Objects() int {
 	n := len(w.Nodes) + len(w.Claims)

@@ -54,7 +54,7 @@ func DecidePause(job *batchv1.Job, v status.Verdict, r HoldRequest) HoldDecision
 	holds = holds.With(work.Hold{Type: work.HoldPaused, By: r.By, Reason: r.Reason, Since: metav1.NewTime(r.Now)})
 	d := HoldDecision{Patch: holdPatch(job, holds, true), Done: "paused"}
 	if job.Status.Active > 0 && !isSuspended(job) {
-		d.Warnings = append(d.Warnings, fmt.Sprintf("job/%s: %d Pods are stopped now; their output goes with them", job.Name, job.Status.Active))
+		d.Warnings = append(d.Warnings, fmt.Sprintf("job/%s: %s stopped now, and the output goes with it", job.Name, pods(job.Status.Active)))
 	}
 	if m := applyOwner(job); m != "" {
 		d.Warnings = append(d.Warnings, fmt.Sprintf("job/%s: spec.suspend belongs to an apply by %s; the next apply undoes the pause", job.Name, m))
@@ -134,4 +134,12 @@ func holdPatch(job *batchv1.Job, holds work.Holds, suspend bool) []byte {
 		return nil
 	}
 	return patch
+}
+
+// pods counts Pods in a sentence: "1 Pod is", "3 Pods are".
+func pods(n int32) string {
+	if n == 1 {
+		return "1 Pod is"
+	}
+	return fmt.Sprintf("%d Pods are", n)
 }

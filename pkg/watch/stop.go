@@ -28,7 +28,7 @@ func DecideStop(job *batchv1.Job, v status.Verdict, r HoldRequest) HoldDecision 
 	}
 	d := HoldDecision{Patch: stopPatch(job, r), Done: "stopped"}
 	if job.Status.Active > 0 {
-		d.Warnings = append(d.Warnings, fmt.Sprintf("job/%s: %d Pods get their grace time and then go; their output goes with them", job.Name, job.Status.Active))
+		d.Warnings = append(d.Warnings, fmt.Sprintf("job/%s: %s stopped after the grace time, and the output goes with it", job.Name, pods(job.Status.Active)))
 	}
 	return d
 }
