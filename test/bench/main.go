@@ -1,6 +1,9 @@
 // Command bench measures kubectl work beside kubectl: start-up, list, describe and wait on the same cluster in the same
 // run. `make bench` runs it on the sandbox.
 //
+// Beside the pairs it counts the requests of a wait for all Jobs, and measures how long after a Job's end each program
+// ends, from the server's answer to the write of the condition.
+//
 // Each pair of programs is run in turns, so that whatever else the machine does meets both. It prints medians of wall
 // time, processor time and peak memory, and the ratio: below 1 is better than kubectl. It judges nothing; numbers on a
 // busy machine say more about the machine.
@@ -21,13 +24,14 @@ import (
 )
 
 type options struct {
-	jobs, rounds int
+	jobs, rounds, ends int
 }
 
 func main() {
 	var o options
-	flag.IntVar(&o.jobs, "jobs", 300, "Jobs in the namespace that is listed")
+	flag.IntVar(&o.jobs, "jobs", 500, "Jobs in the namespace that is listed")
 	flag.IntVar(&o.rounds, "rounds", 15, "runs of each command")
+	flag.IntVar(&o.ends, "ends", 30, "Jobs whose end each program waits for")
 	flag.Parse()
 	if err := run(o); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -64,23 +68,31 @@ func run(o options) error {
 		}
 		fmt.Printf("%-16s   %s   %s   %s\n", pair.name, ours, theirs, ours.over(theirs))
 	}
-	return nil
+	if err := watches(ctx, p, c.namespace, o.jobs); err != nil {
+		return err
+	}
+	return ends(ctx, c, o.ends)
 }
 
 // pair is one question, asked with both programs.
 type pair struct {
 	name         string
 	ours, theirs []string
+	and          []string // what kubectl needs besides, for as much
 }
 
 func pairs(namespace string) []pair {
 	n := "--namespace=" + namespace
 	return []pair{
-		{"start: version", []string{"version", "--client"}, []string{"version", "--client"}},
-		{"start: --help", []string{"--help"}, []string{"--help"}},
-		{"list", []string{"list", n}, []string{"get", "jobs", n}},
-		{"list -o json", []string{"list", n, "-o", "json"}, []string{"get", "jobs", n, "-o", "json"}},
-		{"describe", []string{"describe", doneJob, n}, []string{"describe", "job", doneJob, n}},
-		{"wait", []string{"wait", doneJob, n, "--quiet"}, []string{"wait", "job/" + doneJob, n, "--for=condition=complete"}},
+		{name: "start: version", ours: []string{"version", "--client"}, theirs: []string{"version", "--client"}},
+		{name: "start: --help", ours: []string{"--help"}, theirs: []string{"--help"}},
+		{name: "list", ours: []string{"list", n}, theirs: []string{"get", "jobs", n}},
+		{name: "list -o json", ours: []string{"list", n, "-o", "json"}, theirs: []string{"get", "jobs", n, "-o", "json"}},
+		{name: "describe", ours: []string{"describe", doneJob, n}, theirs: []string{"describe", "job", doneJob, n}},
+		{
+			name: "describe, Pods", ours: []string{"describe", doneJob, n}, theirs: []string{"describe", "job", doneJob, n},
+			and: []string{"describe", "pods", "-l", "batch.kubernetes.io/job-name=" + doneJob, n},
+		},
+		{name: "wait", ours: []string{"wait", doneJob, n, "--quiet"}, theirs: []string{"wait", "job/" + doneJob, n, "--for=condition=complete"}},
 	}
 }

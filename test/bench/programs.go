@@ -77,6 +77,13 @@ func (p *programs) compare(ctx context.Context, q pair, rounds int) (ours, their
 		if err != nil {
 			return sample{}, sample{}, err
 		}
+		if q.and != nil {
+			more, err := p.measure(ctx, p.theirs, q.and)
+			if err != nil {
+				return sample{}, sample{}, err
+			}
+			two = two.plus(more)
+		}
 		if round > 0 { // the first one warms caches
 			a, b = append(a, one), append(b, two)
 		}

@@ -34,6 +34,11 @@ func clock(cmd *exec.Cmd) (sample, error) {
 	}, nil
 }
 
+// plus is one run after the other.
+func (s sample) plus(other sample) sample {
+	return sample{wall: s.wall + other.wall, cpu: s.cpu + other.cpu, memory: max(s.memory, other.memory)}
+}
+
 func median(all []sample) sample {
 	return sample{
 		wall:   middle(all, func(s sample) time.Duration { return s.wall }),
