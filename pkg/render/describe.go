@@ -2,8 +2,11 @@ package render
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,11 +20,14 @@ import (
 	"github.com/kubectl-work/kubectl-work/pkg/status"
 )
 
-// maxPods bounds the Pods that describe lists: those that failed and those that live first.
-const maxPods = 20
+// Up to maxPods are listed by describe; of more a few, failed and living ones first, and the others are counted by state.
+const (
+	maxPods = 20
+	fewPods = 8
+)
 
 // maxEvents bounds the events that describe lists, newest last.
-const maxEvents = 25
+const maxEvents = 20
 
 // Describe writes everything about one run: the verdict first.
 func Describe(w io.Writer, s status.Snapshot, v status.Verdict) error {
@@ -221,17 +227,39 @@ func (d *description) podTable() {
 		})
 	}
 	d.table([]string{"NAME", "PHASE", "STATE", "RESTARTS", "NODE", "RAN", "AGE"}, rows)
-	if more := len(d.pods) - len(shown); more > 0 {
-		d.printf("  and %d more\n", more)
-	}
+	d.morePods(shown)
 }
 
-// interesting keeps maxPods Pods: failed ones and living ones before those that succeeded.
+// morePods counts the Pods that are not shown, by what they are at.
+func (d *description) morePods(shown []*corev1.Pod) {
+	counts := map[string]int{}
+	for _, pod := range d.pods {
+		if !slices.Contains(shown, pod) {
+			counts[strings.TrimSpace(string(pod.Status.Phase)+" "+PodState(pod))]++
+		}
+	}
+	if len(counts) == 0 {
+		return
+	}
+	states := slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b)) })
+	const most = 4
+	var parts []string
+	for i, state := range states {
+		if i == most {
+			parts = append(parts, "…")
+			break
+		}
+		parts = append(parts, fmt.Sprintf("%d %s", counts[state], state))
+	}
+	d.printf("  and %d more: %s\n", len(d.pods)-len(shown), Line(strings.Join(parts, "; ")))
+}
+
+// interesting keeps fewPods Pods: failed ones and living ones before those that succeeded.
 func interesting(pods []*corev1.Pod) []*corev1.Pod {
 	var kept []*corev1.Pod
 	for _, succeeded := range []bool{false, true} {
 		for _, pod := range pods {
-			if (pod.Status.Phase == corev1.PodSucceeded) == succeeded && len(kept) < maxPods {
+			if (pod.Status.Phase == corev1.PodSucceeded) == succeeded && len(kept) < fewPods {
 				kept = append(kept, pod)
 			}
 		}

@@ -88,7 +88,7 @@ func CollapseEvents(job string, events []corev1.Event) []EventGroup {
 	objects := map[key]map[string]bool{}
 	var order []key
 	for _, e := range events {
-		k := key{e.Type, e.InvolvedObject.Kind, e.Reason, podName.ReplaceAllString(e.Message, "*")}
+		k := key{e.Type, e.InvolvedObject.Kind, e.Reason, podName.ReplaceAllString(strings.TrimPrefix(e.Message, combinedPrefix), "*")}
 		g := groups[k]
 		if g == nil {
 			g = &EventGroup{First: EventTime(&e)}
@@ -101,6 +101,7 @@ func CollapseEvents(job string, events []corev1.Event) []EventGroup {
 		}
 		if !EventTime(&e).Before(EventTime(&g.Newest)) {
 			g.Newest = e
+			g.Newest.Message = strings.TrimPrefix(e.Message, combinedPrefix)
 		}
 		objects[k][e.InvolvedObject.Name] = true
 	}

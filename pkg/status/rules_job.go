@@ -26,6 +26,9 @@ func findFailed(v view, _ Phase) []Finding {
 	if newest, ok := newestFailed(v); ok && c.Reason != batchv1.JobReasonDeadlineExceeded {
 		finding.Evidence = append(finding.Evidence, endEvidence(newest))
 		finding.Details = hints(v, newest, newest.ended())
+		if neverStarted(newest.ended()) { // there is no output
+			finding.Advice = nil
+		}
 	}
 	if reason, message := stopped(v); reason != "" {
 		finding.Reason, finding.Message, finding.Advice = reason, message, nil

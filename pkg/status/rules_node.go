@@ -211,10 +211,10 @@ func podNames(v view) (made, removed []string) {
 		if e.InvolvedObject.UID != v.Job.UID {
 			continue
 		}
-		if m := match(createdText, e.Message); e.Reason == "SuccessfulCreate" && m != nil {
+		if m := match(createdText, strings.TrimPrefix(e.Message, combinedPrefix)); e.Reason == "SuccessfulCreate" && m != nil {
 			made = append(made, m[1])
 		}
-		if m := match(deletedText, e.Message); e.Reason == "SuccessfulDelete" && m != nil {
+		if m := match(deletedText, strings.TrimPrefix(e.Message, combinedPrefix)); e.Reason == "SuccessfulDelete" && m != nil {
 			removed = append(removed, m[1])
 		}
 	}

@@ -17,7 +17,9 @@ const (
 	extrasPause  = 5 * time.Second // between looks at what no watch brings
 	deniedPause  = time.Minute     // the same, when something may not be read
 	extrasBound  = 2 * time.Second // a look only explains: the verdict must not wait for it
-	extrasEvents = 3               // Pods whose events are read
+	extrasEvents = 3               // Pods of a run whose events are read
+	extrasRuns   = 4               // runs that are looked at in one go
+	fewRuns      = 5               // up to how many runs events are read one by one; for more, of the whole namespace
 	settling     = 5 * time.Second // a run that is younger explains itself
 )
 
@@ -26,7 +28,14 @@ const (
 type extras struct {
 	client *cluster.Client
 	cached map[types.UID]extra
+	left   int // how many more runs may be looked at in this go
+	many   bool
+	all    []corev1.Event // of the namespace, when there are many runs
+	allAt  time.Time
 }
+
+// begin starts a go over some runs.
+func (x *extras) begin(runs int) { x.left, x.many = extrasRuns, runs > fewRuns }
 
 type extra struct {
 	at time.Time
@@ -46,15 +55,19 @@ func (x *extras) add(ctx context.Context, s *status.Snapshot) {
 	if len(last.s.Unread) > 0 {
 		pause = deniedPause
 	}
-	if known && s.At.Sub(last.at) < pause {
+	costs := !x.many || wants.Objects() > 0 // the namespace's events are read for all at once
+	if known && s.At.Sub(last.at) < pause || costs && x.left == 0 {
 		fill(s, last.s)
 		return
+	}
+	if costs {
+		x.left--
 	}
 	ctx, cancel := context.WithTimeout(ctx, extrasBound)
 	defer cancel()
 	fresh := *s
 	if wantsEvents {
-		fresh.Events, fresh.EventsHidden = eventsFor(ctx, x.client, *s)
+		fresh.Events, fresh.EventsHidden = x.events(ctx, *s)
 		if fresh.Events == nil {
 			fresh.Events = last.s.Events
 		}
@@ -72,6 +85,26 @@ func fill(s *status.Snapshot, from status.Snapshot) {
 	s.Events, s.EventsHidden = from.Events, from.EventsHidden
 	s.Nodes, s.Leases, s.NodePods, s.Claims = from.Nodes, from.Leases, from.NodePods, from.Claims
 	s.Probe, s.Queue, s.Unread = from.Probe, from.Queue, from.Unread
+}
+
+// events are those that explain a run: read for it alone, or for all runs of the namespace at once.
+func (x *extras) events(ctx context.Context, s status.Snapshot) (events []corev1.Event, hidden bool) {
+	if !x.many {
+		return eventsFor(ctx, x.client, s)
+	}
+	if s.At.Sub(x.allAt) >= extrasPause {
+		all, err := x.client.Events(ctx, s.Job.Namespace, "")
+		if cluster.Denied(err) {
+			return nil, true
+		}
+		if err == nil {
+			redact.Events(all)
+			x.all, x.allAt = all, s.At
+		}
+	}
+	whole := s
+	whole.Events = x.all
+	return status.RelatedEvents(whole), false
 }
 
 // eventsFor reads the events of a Job and of the Pods that events explain, by uid. Without the right to it the cause

@@ -129,6 +129,7 @@ func (l *waiting) look(ctx context.Context) time.Duration {
 	l.looked = true
 	seen := l.observer.Runs()
 	l.add(seen)
+	l.extras.begin(len(l.open()))
 	for _, run := range l.open() {
 		observed := l.find(run, seen)
 		if observed == nil {
