@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -13,14 +14,17 @@ import (
 type recorder struct {
 	file   *os.File
 	writer *record.Writer
+	begun  bool
+	cut    error // of emptying an existing file
 }
 
-// openRecorder makes the file of --record before anything is asked, "" makes none. An existing file is overwritten.
+// openRecorder makes the file of --record before anything is asked, "" makes none. An existing file keeps what it holds
+// until there is something to record.
 func openRecorder(path string) (*recorder, error) {
 	if path == "" {
 		return &recorder{}, nil
 	}
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600) //nolint:gosec // the caller names it
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600) //nolint:gosec // the caller names it
 	if err != nil {
 		return nil, refuse("--record %s: %s", path, fileProblem(path, err))
 	}
@@ -28,9 +32,14 @@ func openRecorder(path string) (*recorder, error) {
 }
 
 func (r *recorder) add(s status.Snapshot) {
-	if r.writer != nil {
-		r.writer.Add(s)
+	if r.writer == nil {
+		return
 	}
+	if !r.begun {
+		r.begun = true
+		r.cut = r.file.Truncate(0)
+	}
+	r.writer.Add(s)
 }
 
 // close ends the recording and tells whether all of it was written.
@@ -38,7 +47,7 @@ func (r *recorder) close() error {
 	if r.file == nil {
 		return nil
 	}
-	err := r.writer.Err()
+	err := errors.Join(r.cut, r.writer.Err())
 	if closed := r.file.Close(); err == nil && closed != nil {
 		err = fmt.Errorf("write the recording: %w", closed)
 	}

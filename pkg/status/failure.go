@@ -135,9 +135,10 @@ func tries(v view) int32 {
 	return n
 }
 
+// newestFailedPod is the youngest Pod that failed, or is being ended from outside.
 func newestFailedPod(v view) *corev1.Pod {
 	for _, pod := range slices.Backward(v.pods) {
-		if pod.Status.Phase == corev1.PodFailed {
+		if c := podCondition(pod, corev1.DisruptionTarget); pod.Status.Phase == corev1.PodFailed || c != nil && c.Status == corev1.ConditionTrue {
 			return pod
 		}
 	}

@@ -1,6 +1,7 @@
 package status_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -161,6 +162,10 @@ var captured = map[string][]struct {
 		{status.PhaseRunning, "", "SelectorOverlap", "1 Pod of others match its selector"},
 		{status.PhaseRunning, "", "SelectorOverlap", "1 Pod of others match its selector"},
 	},
+	"restored.5s":    {{status.PhaseRunning, "", "RestoredCopy", "it is a restored copy of an earlier run (uid 11111111-2222-3333-4444-555555555555)"}},
+	"deleting.5s":    {{status.PhaseTerminating, "", "Deleting", "held by example.com/keep"}},
+	"drained.5s":     {{status.PhaseRunning, "", "TryFailed", "1 of 7 tries failed, the last: pod drained-"}},
+	"node-lost.39s":  {{status.PhaseRunning, "", "NodeLost", "a replacement waits for it (podReplacementPolicy Failed)"}},
 	"preemption.60s": {{phase: status.PhaseRunning}, {status.PhaseRunning, "", "Unschedulable", "Insufficient cpu; it asks for cpu 1100m"}},
 }
 
@@ -204,6 +209,10 @@ func TestCapturedReasons(t *testing.T) {
 		}
 	}
 	for _, r := range status.Rules() {
+		seen := slices.ContainsFunc(r.Reasons, func(reason status.Reason) bool { return given[r.ID+"/"+reason.Name] })
+		unseen := !slices.ContainsFunc(r.Reasons, func(reason status.Reason) bool { return reason.Proof != status.Unseen })
+		withoutCapture := r.ID == "no-pods" || r.ID == "pods-hidden" // what is not there: see TestNoPodsWithoutEvents
+		require.True(t, seen || unseen || withoutCapture, "no capture shows rule %s", r.ID)
 		for _, reason := range r.Reasons {
 			if reason.Proof == status.Captured {
 				require.True(t, given[r.ID+"/"+reason.Name], "no capture gives %s/%s", r.ID, reason.Name)

@@ -28,13 +28,12 @@ func Timeline(s Snapshot) []Step {
 		}
 	}
 	add("released", releasedAt(v.Job), "", "")
+	if e := firstCreate(v); e != nil && (len(v.pods) == 0 || EventTime(e).Before(v.pods[0].CreationTimestamp.Time)) { // the first Pod is gone
+		add("pod created", EventTime(e), "pod/"+match(createdText, e.Message)[1], "gone")
+	}
 	if len(v.pods) > 0 {
 		first := v.pods[0]
 		name := "pod/" + first.Name
-		if e := firstCreate(v); e != nil && EventTime(e).Before(first.CreationTimestamp.Time) { // the first Pod is gone
-			m := match(createdText, e.Message)
-			add("pod created", EventTime(e), "pod/"+m[1], "gone")
-		}
 		add("pod created", first.CreationTimestamp.Time, name, "")
 		if c := podCondition(first, corev1.PodScheduled); c != nil && c.Status == corev1.ConditionTrue {
 			add("scheduled", c.LastTransitionTime.Time, name, first.Spec.NodeName)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-work/kubectl-work/pkg/status"
@@ -39,9 +40,11 @@ func Load(name string) ([]status.Snapshot, error) {
 		return nil, fmt.Errorf("capture %s: %w", name, err)
 	}
 	var captured struct {
-		Jobs   []batchv1.Job  `json:"jobs"`
-		Pods   []*corev1.Pod  `json:"pods"`
-		Events []corev1.Event `json:"events"`
+		Jobs   []batchv1.Job           `json:"jobs"`
+		Pods   []*corev1.Pod           `json:"pods"`
+		Events []corev1.Event          `json:"events"`
+		Nodes  []*corev1.Node          `json:"nodes"`
+		Leases []*coordinationv1.Lease `json:"leases"`
 	}
 	if err := json.Unmarshal(data, &captured); err != nil {
 		return nil, fmt.Errorf("capture %s: %w", name, err)
@@ -49,7 +52,9 @@ func Load(name string) ([]status.Snapshot, error) {
 	at := newest(captured.Jobs, captured.Pods, captured.Events).Add(time.Second)
 	var all []status.Snapshot
 	for i := range captured.Jobs {
-		all = append(all, status.Snapshot{Job: &captured.Jobs[i], Pods: captured.Pods, Events: captured.Events, At: at})
+		all = append(all, status.Snapshot{
+			Job: &captured.Jobs[i], Pods: captured.Pods, Events: captured.Events, Nodes: captured.Nodes, Leases: captured.Leases, At: at,
+		})
 	}
 	return all, nil
 }
