@@ -113,7 +113,7 @@ func (a *app) await(ctx context.Context, c *cluster.Client, scope cluster.Scope,
 		return report.refused(err)
 	}
 	recorder, err := openRecorder(f.record)
-	if err != nil {
+	if err := errors.Join(err, checkReports(f.reports)); err != nil {
 		return report.refused(err)
 	}
 	waiter := &watch.Waiter{
@@ -142,7 +142,10 @@ func (a *app) await(ctx context.Context, c *cluster.Client, scope cluster.Scope,
 	}
 	report.codeFrom, report.reports = f.codeFrom, f.reports
 	report.ended = a.atEnd(ctx, c, runs, f, err)
-	return report.done(runs, errors.Join(err, recorder.close()), what.anyOne)
+	if failed := recorder.close(); failed != nil { // the result is not touched by it
+		fmt.Fprintln(a.Err, "error:", failed)
+	}
+	return report.done(runs, err, what.anyOne)
 }
 
 // recordEnds records the last state of each run, with its events, which are read only for this.

@@ -134,10 +134,10 @@ func runDescribe(ctx context.Context, o *describeOptions) error {
 	for _, s := range snapshots {
 		recorder.add(s)
 	}
-	if err := errors.Join(err, recorder.close()); err != nil {
-		return err
+	if err != nil {
+		return errors.Join(err, recorder.close())
 	}
-	return o.print(snapshots)
+	return errors.Join(o.print(snapshots), recorder.close())
 }
 
 // selected connects and resolves names, a selector or files to Jobs.

@@ -12,8 +12,24 @@ import (
 // reportGitLab is the kind of --report that GitLab shows in a merge request.
 const reportGitLab = "gitlab"
 
-// writeReports writes the files of --report: what failed or is stuck, at its line where the run came from a file.
-func (r *waitReport) writeReports(runs []*watch.Waited) error {
+// checkReports makes the files of --report, so that one that cannot be written is told before anything is waited for.
+func checkReports(reports []string) error {
+	for _, report := range reports {
+		_, path, _ := strings.Cut(report, "=")
+		file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o644) //nolint:gosec // a report is for the CI system to read
+		if err != nil {
+			return refuse("--report %s: %s", report, fileProblem(path, err))
+		}
+		if err := file.Close(); err != nil {
+			return refuse("--report %s: %w", report, err)
+		}
+	}
+	return nil
+}
+
+// writeReports writes the files of --report: what failed or is stuck, at its line where the run came from a file. One that
+// cannot be written is told, and does not touch the result.
+func (r *waitReport) writeReports(runs []*watch.Waited) {
 	for _, report := range r.reports {
 		_, path, _ := strings.Cut(report, "=")
 		issues := []render.Issue{}
@@ -29,13 +45,12 @@ func (r *waitReport) writeReports(runs []*watch.Waited) error {
 		}
 		data, err := render.GitLab(issues)
 		if err == nil {
-			err = os.WriteFile(path, data, 0o644) //nolint:gosec // a report is for the CI system to read
+			err = os.WriteFile(path, data, 0o644) //nolint:gosec // as above
 		}
 		if err != nil {
-			return fmt.Errorf("--report %s: %w", report, err)
+			fmt.Fprintf(r.app.Err, "error: --report %s: %v\n", report, err)
 		}
 	}
-	return nil
 }
 
 // firstFile stands for the place of what has none: GitLab drops issues without a path.

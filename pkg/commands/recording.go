@@ -37,7 +37,9 @@ func (r *recorder) add(s status.Snapshot) {
 	}
 	if !r.begun {
 		r.begun = true
-		r.cut = r.file.Truncate(0)
+		if info, err := r.file.Stat(); err == nil && info.Mode().IsRegular() { // a pipe holds nothing
+			r.cut = r.file.Truncate(0)
+		}
 	}
 	r.writer.Add(s)
 }

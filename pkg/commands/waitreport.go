@@ -65,10 +65,7 @@ func (r *waitReport) done(runs []*watch.Waited, err error, anyOne bool) error {
 	}
 	r.annotate(runs)
 	r.annotateProblems(err)
-	if reportErr := r.writeReports(runs); reportErr != nil && err == nil {
-		err = reportErr
-		exit, code = max(exit, CodeRefused), max(code, CodeRefused)
-	}
+	r.writeReports(runs)
 	if err != nil {
 		if text := message(err); text != "" {
 			fmt.Fprintln(r.app.Err, "error:", text)

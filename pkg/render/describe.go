@@ -310,7 +310,7 @@ func (d *description) output() {
 			d.printf("  none\n")
 		}
 		for _, line := range tail.Lines {
-			d.printf("  %s\n", Line(line))
+			d.printf("  %s\n", Short(line))
 		}
 	}
 }

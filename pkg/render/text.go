@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/util/duration"
 )
@@ -20,6 +21,21 @@ import (
 // blanks or go.
 func Line(text string) string {
 	return strings.TrimRightFunc(clean(text, false), unicode.IsSpace)
+}
+
+// maxShown is how much of a line of output a screen that only explains shows, in characters; logs shows all of it.
+const maxShown = 400
+
+// Short is Line for a line of output, cut where it is too long to read.
+func Short(text string) string {
+	if len(text) > maxShown*utf8.UTFMax { // cleaning needs no more
+		text = text[:maxShown*utf8.UTFMax]
+	}
+	runes := []rune(Line(text))
+	if len(runes) <= maxShown {
+		return string(runes)
+	}
+	return string(runes[:maxShown]) + "…"
 }
 
 func clean(text string, multiline bool) string {

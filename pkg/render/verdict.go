@@ -97,12 +97,12 @@ func FailureBlock(f *status.Failure) []string {
 		add("exit code", "%d (%s)", *f.ExitCode, f.Reason)
 	}
 	if f.Message != "" {
-		add("message", "%s", f.Message)
+		add("message", "%s", Short(f.Message))
 	}
 	if len(f.Output) > 0 {
 		lines = append(lines, "  output      (last lines, stdout and stderr mixed)")
 		for _, line := range f.Output[max(0, len(f.Output)-maxOutput):] {
-			lines = append(lines, "    | "+Line(line)) // never at the start of a line: CI systems read commands there
+			lines = append(lines, "    | "+Short(line)) // never at the start of a line: CI systems read commands there
 		}
 	}
 	return lines

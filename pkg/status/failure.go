@@ -3,9 +3,11 @@ package status
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -197,9 +199,9 @@ func (f *Failure) cause(v view) string {
 	}
 	switch {
 	case neverStarted(c.ended()): // the runtime's message is in describeEnd, and there is no output
-	case f.Message != "":
+	case firstLine(f.Message) != "":
 		text += ", message: " + quoted(firstLine(f.Message))
-	case len(f.Output) > 0:
+	case lastLine(f.Output) != "":
 		text += ", last output: " + quoted(lastLine(f.Output))
 	}
 	return text
@@ -292,16 +294,32 @@ func neverStarted(t *corev1.ContainerStateTerminated) bool {
 // quoted sets a program's own words apart. They stay as they are: what is not fit for a screen goes where it is drawn.
 func quoted(text string) string { return `"` + text + `"` }
 
+// firstLine is the first line that a person can see.
 func firstLine(text string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	return line
+	for line := range strings.Lines(text) {
+		if visible(line) {
+			return strings.TrimSpace(line)
+		}
+	}
+	return ""
 }
 
 func lastLine(lines []string) string {
 	for _, line := range slices.Backward(lines) {
-		if strings.TrimSpace(line) != "" {
+		if visible(line) {
 			return line
 		}
 	}
 	return ""
+}
+
+// escapeText is a terminal's control sequence: what a line of nothing else shows is nothing.
+const escapeText = "\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)?|.)"
+
+// visible tells whether a line shows anything on a screen.
+func visible(line string) bool {
+	if strings.ContainsRune(line, 0x1b) {
+		line = regexp.MustCompile(escapeText).ReplaceAllString(line, "")
+	}
+	return strings.ContainsFunc(line, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) })
 }
