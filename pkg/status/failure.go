@@ -314,7 +314,7 @@ func lastLine(lines []string) string {
 }
 
 // escapeText is a terminal's control sequence: what a line of nothing else shows is nothing.
-const escapeText = "\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)?|.)"
+const escapeText = `\x1b(?:\[[\x20-\x3f]*[\x40-\x7e]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)`
 
 // visible tells whether a line shows anything on a screen.
 func visible(line string) bool {

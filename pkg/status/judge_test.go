@@ -150,3 +150,15 @@ func TestRuleIDs(t *testing.T) {
 	}
 	require.NotEmpty(t, seen)
 }
+
+// A line of nothing but control sequences shows nothing, so it explains nothing.
+func TestWordsThatShow(t *testing.T) {
+	t.Parallel()
+	failing := pod(corev1.PodFailed)
+	failing.Spec.Containers = []corev1.Container{{Name: "main"}}
+	failing.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
+		ExitCode: 9, Reason: "Error", Message: "\x1b]0;title\x07\x1b[2J\n\r\x1b[31mlock held\x1b[0m\n",
+	}}}}
+	got := status.Of(status.Snapshot{Job: job(failed, condition(batchv1.JobFailed, "True")), Pods: []*corev1.Pod{failing}, At: at})
+	require.Contains(t, got.Message, "lock held")
+}

@@ -98,8 +98,8 @@ func (c *cluster) end(ctx context.Context, p *proxy, program string, args []stri
 	case <-time.After(time.Second):
 	}
 	now := time.Now().UTC().Format(time.RFC3339)
-	condition := `{"type":"%s","status":"True","reason":"CompletionsReached","message":"","lastProbeTime":"` + now + `","lastTransitionTime":"` + now + `"}`
-	status := fmt.Sprintf(`{"status":{"startTime":"%s","completionTime":"%s","succeeded":1,"conditions":[`+condition+`,`+condition+`]}}`, now, now, "SuccessCriteriaMet", "Complete")
+	condition := `{"type":%q,"status":"True","reason":"CompletionsReached","message":"","lastProbeTime":"` + now + `","lastTransitionTime":"` + now + `"}`
+	status := fmt.Sprintf(`{"status":{"startTime":%q,"completionTime":%q,"succeeded":1,"conditions":[`+condition+`,`+condition+`]}}`, now, now, "SuccessCriteriaMet", "Complete")
 	if err := p.patch(ctx, "/apis/batch/v1/namespaces/"+c.namespace+"/jobs/"+name+"/status", status); err != nil {
 		_ = cmd.Process.Kill() // the error tells
 		_ = cmd.Wait()
