@@ -51,7 +51,6 @@ type Observer struct {
 	podsHidden bool
 	podsWatch  bool // the Pod watch was started
 	contacts   map[string]Contact
-	version    string // resourceVersion of the newest Job event
 	cancel     context.CancelFunc
 }
 
@@ -67,9 +66,7 @@ func (c *Client) Observe(ctx context.Context, scope Scope) *Observer {
 	} else if scope.Name == "" {
 		o.startPods(ctx, "")
 	}
-	if scope.Name != "" {
-		o.spawn(func() { o.lookAgain(ctx) })
-	}
+	o.spawn(func() { o.lookAgain(ctx) })
 	return o
 }
 
@@ -206,16 +203,19 @@ func (o *Observer) report(what string, err error) {
 	}
 }
 
-// lookInterval is how often a single Job is read beside its watch: a connection can fall silent without an error
+// lookInterval is how often a Job is read beside its watch: a connection can fall silent without an error
 // (kubernetes/kubernetes#95981).
 const lookInterval = 30 * time.Second
 
-// lookAgain reads the Job now and then; when it is newer than what the watch delivered and stays so, the watch is dead
-// and starts anew from what was read.
+// lookAgain reads a Job that goes on now and then, another one each time; when it is newer than what the watch delivered
+// and stays so, the watch is dead and starts anew.
 func (o *Observer) lookAgain(ctx context.Context) {
-	for sleep(ctx, lookInterval) {
-		before := o.newest()
-		job, err := o.client.batch.Jobs(o.scope.Namespace).Get(ctx, o.scope.Name, metav1.GetOptions{})
+	for turn := 0; sleep(ctx, lookInterval); turn++ {
+		before := o.goingOn(turn)
+		if before == nil {
+			continue
+		}
+		job, err := o.client.batch.Jobs(o.scope.Namespace).Get(ctx, before.Name, metav1.GetOptions{})
 		if ctx.Err() != nil {
 			return
 		}
@@ -223,17 +223,40 @@ func (o *Observer) lookAgain(ctx context.Context) {
 			o.report("get", err)
 		}
 		const settle = 2 * time.Second // the watch may be just about to deliver it
-		if err != nil || job.ResourceVersion == before || !sleep(ctx, settle) || o.newest() != before {
+		if err != nil || job.ResourceVersion == before.ResourceVersion || !sleep(ctx, settle) || o.versionOf(before.UID) != before.ResourceVersion {
 			continue
 		}
 		o.restart()
 	}
 }
 
-func (o *Observer) newest() string {
+// goingOn is one of the Jobs that are there and not finished, in turns; nil without any.
+func (o *Observer) goingOn(turn int) *batchv1.Job {
+	var open []*batchv1.Job
+	for _, run := range o.Runs() {
+		if !run.Deleted && !finished(run.Job) {
+			open = append(open, run.Job)
+		}
+	}
+	if len(open) == 0 {
+		return nil
+	}
+	return open[turn%len(open)]
+}
+
+func finished(job *batchv1.Job) bool {
+	return slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
+		return (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue
+	})
+}
+
+func (o *Observer) versionOf(uid types.UID) string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.version
+	if seen := o.jobs[uid]; seen != nil {
+		return seen.Job.ResourceVersion
+	}
+	return ""
 }
 
 // restart ends the running Job watch; watchJobs begins another.

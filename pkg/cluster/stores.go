@@ -37,7 +37,6 @@ func (s *jobStore) set(job *batchv1.Job, deleted bool) {
 	o := s.o
 	o.mu.Lock()
 	o.jobs[job.UID] = &Observed{Job: job, Deleted: deleted}
-	o.version = job.ResourceVersion
 	o.notify()
 	o.mu.Unlock()
 	if o.scope.Name != "" {

@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-work/kubectl-work/pkg/status"
 )
 
-// maxEvents bounds the events that describe lists, newest last.
+// maxEvents bounds the events that describe lists, newest last; those of the Job itself are all listed.
 const maxEvents = 20
 
 // Describe writes everything about one run: the verdict first.
@@ -203,9 +203,9 @@ func (d *description) eventTable() {
 		d.printf("  none (the cluster keeps them about an hour)\n")
 		return
 	}
-	if more := len(groups) - maxEvents; more > 0 {
-		d.printf("  %d older ones are not shown\n", more)
-		groups = groups[more:]
+	groups, cut := cutEvents(groups)
+	if cut > 0 {
+		d.printf("  %d older ones, not of the Job itself, are not shown\n", cut)
 	}
 	var rows [][]string
 	for i := range groups {
@@ -223,6 +223,19 @@ func (d *description) eventTable() {
 		rows = append(rows, []string{last, e.Type, reason, object, e.Message})
 	}
 	d.table([]string{"LAST SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE"}, rows)
+}
+
+// cutEvents leaves out the oldest events beyond maxEvents, but none of the Job itself: kubectl describe shows those too.
+func cutEvents(groups []status.EventGroup) (kept []status.EventGroup, cut int) {
+	more := len(groups) - maxEvents
+	for _, g := range groups {
+		if cut < more && g.Newest.InvolvedObject.Kind != "Job" {
+			cut++
+			continue
+		}
+		kept = append(kept, g)
+	}
+	return kept, cut
 }
 
 func (d *description) output() {

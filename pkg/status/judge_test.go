@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-work/kubectl-work/pkg/apis/work"
 	"github.com/kubectl-work/kubectl-work/pkg/status"
+	"github.com/kubectl-work/kubectl-work/pkg/status/snapshottest"
 )
 
 var at = time.Date(2026, 12, 1, 12, 0, 0, 0, time.UTC)
@@ -161,4 +162,36 @@ func TestWordsThatShow(t *testing.T) {
 	}}}}
 	got := status.Of(status.Snapshot{Job: job(failed, condition(batchv1.JobFailed, "True")), Pods: []*corev1.Pod{failing}, At: at})
 	require.Contains(t, got.Message, "lock held")
+}
+
+// A scale-up that was triggered is worth waiting for, for as long as a node may take to come; after that it is not.
+func TestScaleUpIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	snapshots, err := snapshottest.Load("13-too-much-cpu.33s")
+	require.NoError(t, err)
+	s := snapshots[0]
+	triggered := corev1.Event{Reason: "TriggeredScaleUp", Message: "pool-a 1->2", InvolvedObject: corev1.ObjectReference{Kind: "Pod", UID: s.Pods[0].UID}}
+	for ago, want := range map[time.Duration]status.Class{time.Minute: status.ClassNone, 9 * time.Minute: status.ClassNone, 11 * time.Minute: status.ClassUnschedulable} {
+		triggered.LastTimestamp = metav1.NewTime(s.At.Add(-ago))
+		s.Events = []corev1.Event{triggered}
+		f := status.Of(s).Findings[0]
+		require.Equal(t, want, f.Class, ago)
+		require.Contains(t, f.Details[len(f.Details)-1], "TriggeredScaleUp: pool-a 1->2")
+	}
+}
+
+// The lease of a node tells before its Ready condition does.
+func TestSilentLease(t *testing.T) {
+	t.Parallel()
+	snapshots, err := snapshottest.Load("node-lost.39s")
+	require.NoError(t, err)
+	s := snapshots[0]
+	for i := range s.Nodes[0].Status.Conditions {
+		s.Nodes[0].Status.Conditions[i].Status = corev1.ConditionTrue
+	}
+	renewed := metav1.NewMicroTime(s.At.Add(-time.Minute))
+	s.Leases[0].Spec.RenewTime = &renewed
+	require.Equal(t, "NodeLost", status.Of(s).Reason)
+	renewed = metav1.NewMicroTime(s.At.Add(-10 * time.Second))
+	require.NotEqual(t, "NodeLost", status.Of(s).Reason)
 }
