@@ -67,7 +67,7 @@ func newListCommand(a *app, run func(context.Context, *listOptions) error) *cobr
 	cmd.Flags().StringSliceVar(&o.phases, "phase", nil, "Only Jobs in these phases: "+strings.Join(phaseNames(), ", "))
 	cmd.Flags().StringVar(&o.sortBy, "sort-by", sortName, "Order of the rows: name, age (newest first) or phase")
 	cmd.Flags().BoolVar(&o.noHeaders, "no-headers", false, "No header line")
-	cmd.Flags().StringVarP((*string)(&o.output), "output", "o", "", "Form of the list: wide, json, yaml, name or jsonpath=TEMPLATE")
+	cmd.Flags().StringVarP((*string)(&o.output), "output", "o", "", "Form of the list: wide, json, yaml, name, jsonpath=TEMPLATE or custom-columns=NAME:PATH,...")
 	fixed := func(values []string) cobra.CompletionFunc {
 		return cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
 	}
@@ -87,18 +87,10 @@ func sortKeys() []string { return []string{sortName, sortAge, sortPhase} }
 
 func phaseNames() []string {
 	var names []string
-	for _, p := range lifecycle() {
+	for _, p := range status.Phases() {
 		names = append(names, string(p))
 	}
 	return names
-}
-
-// lifecycle is the order of phases for --sort-by phase.
-func lifecycle() []status.Phase {
-	return []status.Phase{
-		status.PhasePending, status.PhaseWaiting, status.PhaseQueued, status.PhasePaused, status.PhaseInitializing,
-		status.PhaseRunning, status.PhaseTerminating, status.PhaseSucceeded, status.PhaseFailed,
-	}
 }
 
 func (o *listOptions) validate() error {
@@ -117,7 +109,7 @@ func (o *listOptions) validate() error {
 			problems = append(problems, refuse("--phase=%s: the phases are %s", name, strings.Join(phaseNames(), ", ")))
 		}
 	}
-	problems = append(problems, checkFormat(o.output, formatWide, formatJSON, formatYAML, formatName, jsonPathPrefix))
+	problems = append(problems, checkFormat(o.output, formatWide, formatJSON, formatYAML, formatName, jsonPathPrefix, customColumnsPrefix))
 	return errors.Join(problems...)
 }
 
@@ -167,7 +159,7 @@ func (o *listOptions) wants(p status.Phase) bool {
 // sortRows orders rows; ties are in order of namespace and name.
 func sortRows(rows []render.Row, by string) {
 	stage := map[status.Phase]int{}
-	for i, p := range lifecycle() {
+	for i, p := range status.Phases() {
 		stage[p] = i
 	}
 	slices.SortStableFunc(rows, func(a, b render.Row) int {

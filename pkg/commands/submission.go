@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -16,6 +17,7 @@ import (
 	"github.com/kubectl-work/kubectl-work/pkg/mapping"
 	"github.com/kubectl-work/kubectl-work/pkg/render"
 	"github.com/kubectl-work/kubectl-work/pkg/status"
+	"github.com/kubectl-work/kubectl-work/pkg/watch"
 )
 
 // submission turns checked documents into Jobs.
@@ -27,6 +29,7 @@ type submission struct {
 	givenID string
 	several bool
 	user    string
+	choices watch.SubmitChoices
 }
 
 // submitted is what became of one document.
@@ -46,8 +49,10 @@ type place struct {
 // planned is a document that was looked up on the cluster, and not created yet.
 type planned struct {
 	document *mapping.Document
-	job      *batchv1.Job
-	there    *submitted // what there is to say about a run that is there already; nil: it is to be created
+	in       mapping.Injection
+	job      *batchv1.Job // as run 1
+	decision watch.SubmitDecision
+	err      error
 }
 
 // all submits the documents in their order. All are looked up first: when one of them is refused for what is on the
@@ -58,10 +63,10 @@ func (s *submission) all(ctx context.Context, documents []*mapping.Document) []s
 	var refused []submitted
 	for i, d := range documents {
 		p := s.plan(ctx, d, i)
-		if p.there != nil && p.there.err != nil {
-			p.there.err = located(d, p.there.err)
-			refused = append(refused, *p.there)
-			if stops(ctx, p.there.err) {
+		if p.err != nil {
+			p.err = located(d, p.err)
+			refused = append(refused, submitted{err: p.err})
+			if stops(ctx, p.err) {
 				break
 			}
 		}
@@ -90,52 +95,149 @@ func stops(ctx context.Context, err error) bool {
 	return code == CodeUnreachable || code == CodeAccess || ctx.Err() != nil
 }
 
-// plan follows "Names, runs, identity": a Job with our submit id is done; otherwise the newest run decides.
+// plan looks a document's Work up and decides.
 func (s *submission) plan(ctx context.Context, d *mapping.Document, number int) planned {
-	in := mapping.Injection{
+	p := planned{document: d, in: mapping.Injection{
 		Namespace: s.place.namespace, SubmitID: s.idOf(number), SubmittedBy: s.user, Run: 1, Now: s.now(),
 		TraceParent: or(s.app.Getenv("TRACEPARENT"), d.Work.Annotations["otel.traceparent"]), TraceState: s.app.Getenv("TRACESTATE"),
-	}
+	}}
 	if d.Work.Name == "" {
-		in.Name = mapping.GenerateName(d.Work.GenerateName, in.SubmitID)
+		p.in.Name = mapping.GenerateName(d.Work.GenerateName, p.in.SubmitID)
 	}
-	job, err := mapping.ToJob(d.Work, in)
-	if err != nil {
-		return planned{document: d, there: &submitted{err: err}}
+	if p.job, p.err = mapping.ToJob(d.Work, p.in); p.err != nil {
+		return p
 	}
-	p := planned{document: d, job: job}
+	p.decision = watch.SubmitDecision{Action: watch.SubmitCreate, Run: 1}
 	if s.dryRun == "client" || d.Work.Name == "" && s.givenID == "" { // a name of a random id is new
 		return p
 	}
-	if there, err := s.earlier(ctx, job); err != nil || there != nil {
-		found := s.again(job, there, err)
-		p.there = &found
-	}
+	p.err = s.decide(ctx, &p, nil)
 	return p
 }
 
-// make creates a planned Job, unless it is there.
+// decide looks at the runs of the Work; taken is the Job that was met under its name, nil for none.
+func (s *submission) decide(ctx context.Context, p *planned, taken *batchv1.Job) error {
+	runs, err := s.client.Jobs(ctx, p.job.Namespace, work.LabelWork+"="+mapping.LabelValue(mapping.WorkName(p.job)))
+	if err != nil {
+		return err
+	}
+	p.decision = watch.DecideSubmit(p.job, runs, taken, s.client.Now(), s.choices)
+	if p.decision.Action == watch.SubmitRefuse {
+		return refuse("%s%s", p.decision.Text, differences(p.decision.Found, p.document))
+	}
+	if len(runs) == 0 {
+		return s.checkSuffix(ctx, p.job)
+	}
+	return nil
+}
+
+// differences lists what a document changes of a run that cannot take it, in the user's own paths.
+func differences(run *batchv1.Job, d *mapping.Document) string {
+	if run == nil {
+		return ""
+	}
+	changes, err := mapping.Diff(run, d.Work)
+	if err != nil {
+		return ""
+	}
+	const most = 20
+	var text strings.Builder
+	for i, c := range changes {
+		if i == most {
+			fmt.Fprintf(&text, "\n  and %d more", len(changes)-most)
+			break
+		}
+		text.WriteString("\n  " + render.Line(c.String()))
+	}
+	return text.String()
+}
+
+// submitRounds bounds how often a submit looks again because another client was quicker.
+const submitRounds = 5
+
+// make does what was planned. Where another client is quicker it looks and decides again.
 func (s *submission) make(ctx context.Context, p planned) submitted {
-	job := p.job
-	switch {
-	case p.there != nil:
-		return *p.there
-	case s.dryRun == "client":
-		return submitted{job: job, what: "created (dry run)"}
+	for range submitRounds {
+		switch p.decision.Action {
+		case watch.SubmitNothing:
+			made := submitted{job: p.decision.Found, what: p.decision.Text}
+			if p.decision.Ended == status.OutcomeFailed {
+				made.code = CodeFailed
+			}
+			return made
+		case watch.SubmitPatch:
+			job, err := s.patch(ctx, p)
+			if !cluster.Conflict(err) {
+				return submitted{job: job, what: s.done("configured"), err: err}
+			}
+			if err := s.decide(ctx, &p, nil); err != nil {
+				return submitted{err: err}
+			}
+			continue
+		case watch.SubmitReplace:
+			if err := s.clear(ctx, p.decision.Found); err != nil {
+				return submitted{err: err}
+			}
+		case watch.SubmitCreate, watch.SubmitRefuse: // a refusal was an error before
+		}
+		job, err := s.create(ctx, p)
+		var taken *cluster.TakenError
+		if !errors.As(err, &taken) {
+			return submitted{job: job, what: s.done("created"), err: err}
+		}
+		if err := s.decide(ctx, &p, taken.Job); err != nil {
+			return submitted{err: err}
+		}
+	}
+	return submitted{err: refuse("others keep starting runs of %s at the same time; try again", mapping.WorkName(p.job))}
+}
+
+// create makes the Job of the decided run.
+func (s *submission) create(ctx context.Context, p planned) (*batchv1.Job, error) {
+	p.in.Run = p.decision.Run
+	job, err := mapping.ToJob(p.document.Work, p.in)
+	if err != nil || s.dryRun == "client" {
+		return job, err
 	}
 	made, err := s.client.CreateJob(ctx, job, s.dryRun == "server")
-	var taken *cluster.TakenError
-	switch {
-	case errors.As(err, &taken):
-		return s.again(job, taken.Job, nil)
-	case apierrors.IsNotFound(err):
-		return submitted{err: refuse("namespace %s does not exist; nothing was created", job.Namespace)}
-	case err != nil:
-		return submitted{err: err}
-	case s.dryRun == "server":
-		return submitted{job: made, what: "created (server dry run)"}
+	if apierrors.IsNotFound(err) {
+		return nil, refuse("namespace %s does not exist; nothing was created", job.Namespace)
 	}
-	return submitted{job: made, what: "created"}
+	return made, err
+}
+
+// patch changes what may be changed of a run that goes on.
+func (s *submission) patch(ctx context.Context, p planned) (*batchv1.Job, error) {
+	body, err := watch.SubmitPatchOf(p.decision.Found, p.job)
+	if err != nil {
+		return nil, err
+	}
+	return s.client.PatchJob(ctx, p.decision.Found.Namespace, p.decision.Found.Name, body, s.dryRun == "server")
+}
+
+// clearTime bounds the wait for a run that is replaced, unless --timeout is shorter.
+const clearTime = 5 * time.Minute
+
+// clear deletes a run and waits until it and its Pods are gone, so that the new one is never beside them.
+func (s *submission) clear(ctx context.Context, run *batchv1.Job) error {
+	if err := s.client.DeleteJob(ctx, run, metav1.DeletePropagationForeground, s.dryRun == "server"); err != nil || s.dryRun == "server" {
+		return err
+	}
+	s.app.note("job/%s is deleted; waiting until its Pods are gone", run.Name)
+	ctx, cancel := context.WithTimeoutCause(ctx, clearTime, errTimeout)
+	defer cancel()
+	return (&deleteOptions{app: s.app}).awaitGone(ctx, s.client, []*batchv1.Job{run})
+}
+
+// done is a word for what was done, or would be in a dry run.
+func (s *submission) done(word string) string {
+	switch s.dryRun {
+	case "client":
+		return word + " (dry run)"
+	case "server":
+		return word + " (server dry run)"
+	}
+	return word
 }
 
 func (s *submission) now() time.Time {
@@ -156,63 +258,22 @@ func (s *submission) idOf(number int) string {
 	return s.givenID
 }
 
-// earlier finds the newest run of the Work, or any Job in the way of its name. A name like etl-r2 is refused when etl has
-// runs: it would pass for one of them.
-func (s *submission) earlier(ctx context.Context, job *batchv1.Job) (*batchv1.Job, error) {
+// checkSuffix refuses a name like etl-r2 when etl has runs: it would pass for one of them.
+func (s *submission) checkSuffix(ctx context.Context, job *batchv1.Job) error {
 	name := mapping.WorkName(job)
-	runs, err := s.client.Jobs(ctx, job.Namespace, work.LabelWork+"="+mapping.LabelValue(name))
+	suffix := mapping.RunSuffix(name)
+	if suffix == "" {
+		return nil
+	}
+	stem := name[:len(name)-len(suffix)]
+	others, err := s.client.Jobs(ctx, job.Namespace, work.LabelWork+"="+mapping.LabelValue(stem))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	for i := range runs {
-		if runs[i].Annotations[work.AnnotationSubmitID] == job.Annotations[work.AnnotationSubmitID] {
-			return &runs[i], nil
-		}
+	if newestRun(others, stem) != nil {
+		return refuse("the name %s would pass for a run of Work %s, which has runs; take a name that does not end in %s", name, stem, suffix)
 	}
-	if suffix := mapping.RunSuffix(name); suffix != "" {
-		stem := name[:len(name)-len(suffix)]
-		others, err := s.client.Jobs(ctx, job.Namespace, work.LabelWork+"="+mapping.LabelValue(stem))
-		if err != nil {
-			return nil, err
-		}
-		if newestRun(others, stem) != nil {
-			return nil, refuse("the name %s would pass for a run of Work %s, which has runs; take a name that does not end in %s", name, stem, suffix)
-		}
-	}
-	return newestRun(runs, name), nil
-}
-
-// again decides about a document whose Work has a run already.
-func (s *submission) again(job, there *batchv1.Job, err error) submitted {
-	if err != nil {
-		return submitted{err: err}
-	}
-	sameID := there.Annotations[work.AnnotationSubmitID] == job.Annotations[work.AnnotationSubmitID]
-	sameSpec := there.Annotations[work.AnnotationSpecHash] == job.Annotations[work.AnnotationSpecHash]
-	verdict := status.Of(status.Snapshot{Job: there, At: s.client.Now(), PodsHidden: true})
-	state := fmt.Sprintf("%s %s ago", verdict.Phase, render.Age(verdict.Since, s.client.Now()))
-	switch {
-	case !mapping.Ours(there):
-		return submitted{err: refuse("job %q exists and was not submitted by kubectl work (%s); take another name, or delete it first", there.Name, state)}
-	case sameID && sameSpec:
-		made := submitted{job: there, what: fmt.Sprintf("unchanged (this submit made it before; it is %s)", verdict.Phase)}
-		if verdict.Outcome == status.OutcomeFailed {
-			made.code = CodeFailed
-		}
-		return made
-	case sameID:
-		return submitted{err: refuse("this submit id (%s) made job %q from another document (%s); nothing was started. Give each document an id of its own",
-			there.Annotations[work.AnnotationSubmitID], there.Name, state)}
-	case there.DeletionTimestamp != nil:
-		return submitted{err: refuse("job %q is being deleted; submit again when it is gone: kubectl work wait %s --for=deleted", there.Name, there.Name)}
-	case sameSpec && !verdict.Phase.Finished():
-		return submitted{job: there, what: fmt.Sprintf("unchanged (%s)", verdict.Phase)}
-	case sameSpec:
-		return submitted{err: refuse("run %d of %s %s; nothing was started. Delete it first (kubectl work delete %s), or take another name",
-			mapping.RunNumber(there), mapping.WorkName(there), state, there.Name)}
-	}
-	return submitted{err: refuse("job %q exists with another spec (%s) and a Job's template cannot be changed; nothing was started. Delete it first (kubectl work delete %s), or take another name",
-		there.Name, state, there.Name)}
+	return nil
 }
 
 // checkPlaces refuses documents whose namespace contradicts -n; a namespace in the document beats the context's. One wait

@@ -22,6 +22,7 @@ type submitOptions struct {
 	submitID  string
 	skipKinds bool
 	waiting   bool
+	choices   watch.SubmitChoices
 	output    format
 	wait      waitFlags
 }
@@ -39,8 +40,10 @@ func newSubmitCommand(a *app, run func(context.Context, *submitOptions) error) *
 			Read Works (and plain batch/v1 Jobs) from files, check everything, and create their Jobs.
 
 			Nothing is created unless every document is right. Submitting the same Work again while its run goes on changes
-			nothing and, with --wait, waits for that run. A lost answer never makes two Jobs: each document has a submit id, and
-			the same id (--submit-id, or KUBECTL_WORK_SUBMIT_ID) finds the Job it made before.`),
+			nothing and, with --wait, waits for that run; what may be changed of it (parallelism, labels, limits) is changed. A
+			run that has ended is not started again unless --if-finished, --new-run or --replace says so: later runs of a Work
+			etl are the Jobs etl-r2, etl-r3. A lost answer never makes two Jobs: each document has a submit id, and the same id
+			(--submit-id, or KUBECTL_WORK_SUBMIT_ID) finds the Job it made before.`),
 		Example: templates.Examples(`
 			# Start a Work and wait for its result
 			kubectl work submit -f work.yaml --wait
@@ -51,8 +54,11 @@ func newSubmitCommand(a *app, run func(context.Context, *submitOptions) error) *
 			# See the Job that it becomes
 			kubectl work submit -f work.yaml --dry-run=client -o yaml
 
-			# In CI: killed and run again, it still starts one Job
-			kubectl work submit -f work.yaml --submit-id "$CI_PIPELINE_ID" --wait --logs`),
+			# In CI: a run a pipeline; killed and run again, it still starts one
+			kubectl work submit -f work.yaml --if-finished=new-run --submit-id "$CI_PIPELINE_ID" --wait --logs
+
+			# Put a changed Work in the place of its last run
+			kubectl work submit -f work.yaml --replace --wait`),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return refuse("%q: files are given with -f: kubectl work submit -f %s", args[0], args[0])
@@ -74,14 +80,20 @@ func newSubmitCommand(a *app, run func(context.Context, *submitOptions) error) *
 		},
 	}
 	cmd.Flags().StringSliceVarP(&o.files, "filename", "f", nil, "Files with Works or Jobs, - for stdin; may be given several times")
+	addChoices(cmd.Flags(), &o.choices)
+	cmd.Flags().BoolVar(&o.skipKinds, "skip-other-kinds", false, "Pass over documents of other kinds instead of refusing them")
+	o.addShared(cmd)
+	return cmd
+}
+
+// addShared adds the flags that submit and retry have in common.
+func (o *submitOptions) addShared(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&o.dryRun, "dry-run", "none", "none, client (print what would be sent), or server (let the server check it without keeping it)")
 	cmd.Flags().Lookup("dry-run").NoOptDefVal = "client"
 	cmd.Flags().StringVar(&o.submitID, "submit-id", "", "An id that makes this call safe to repeat (default: "+submitIDEnv+", else random)")
-	cmd.Flags().BoolVar(&o.skipKinds, "skip-other-kinds", false, "Pass over documents of other kinds instead of refusing them")
 	cmd.Flags().BoolVar(&o.waiting, "wait", false, "Wait for the end and exit with the result, like kubectl work wait")
 	cmd.Flags().StringVarP((*string)(&o.output), "output", "o", "", "Form of the answer: json, yaml, name or jsonpath=TEMPLATE")
 	o.wait.add(cmd.Flags())
-	return cmd
 }
 
 func (o *submitOptions) validate() error {
@@ -89,7 +101,12 @@ func (o *submitOptions) validate() error {
 	if len(o.files) == 0 {
 		problems = append(problems, refuse("-f is missing: give a file, or - for stdin"))
 	}
-	problems = append(problems, checkDryRun(o.dryRun))
+	return errors.Join(append(problems, checkChoices(o.choices), o.validateShared())...)
+}
+
+// validateShared checks the flags that submit and retry have in common.
+func (o *submitOptions) validateShared() error {
+	problems := []error{checkDryRun(o.dryRun)}
 	if o.waiting && o.dryRun != "none" {
 		problems = append(problems, refuse("--wait and --dry-run=%s exclude each other: a dry run starts nothing to wait for", o.dryRun))
 	}
@@ -117,12 +134,18 @@ func runSubmit(ctx context.Context, o *submitOptions) error {
 	if err != nil && o.dryRun != "client" { // a dry run of the client's own needs no cluster
 		return o.refused(report, err)
 	}
+	return o.submit(ctx, client, documents, report)
+}
+
+// submit starts what checked documents say, tells it, and waits when that is asked for. client is nil in a dry run of the
+// client's own.
+func (o *submitOptions) submit(ctx context.Context, client *cluster.Client, documents []*mapping.Document, report *waitReport) error {
 	here := o.place(client)
 	report.namespace = here.namespace
 	if err := checkPlaces(documents, here, o.waiting); err != nil {
 		return o.refused(report, err)
 	}
-	s := &submission{app: o.app, client: client, place: here, dryRun: o.dryRun, givenID: o.submitID, several: len(documents) > 1}
+	s := &submission{app: o.app, client: client, place: here, dryRun: o.dryRun, givenID: o.submitID, several: len(documents) > 1, choices: o.choices}
 	if o.dryRun != "client" {
 		s.user = client.User(ctx)
 	}
@@ -210,12 +233,12 @@ func summarize(results []submitted) (Code, error) {
 	return worst(codes), errors.Join(errs...)
 }
 
-// failedBefore names the runs that this submit made before and that have failed since.
+// failedBefore names the runs that were there before and have failed.
 func failedBefore(results []submitted) error {
 	var errs []error
 	for _, r := range results {
 		if r.code == CodeFailed {
-			errs = append(errs, fmt.Errorf("job/%s was made by this submit before, and has failed: kubectl work describe %s", r.job.Name, r.job.Name))
+			errs = append(errs, fmt.Errorf("job/%s is there already, and has failed: kubectl work describe %s", r.job.Name, r.job.Name))
 		}
 	}
 	return errors.Join(errs...)
