@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -22,6 +23,7 @@ type app struct {
 	clients  []*cluster.Client // to be closed
 	started  time.Time         // of this call
 	summed   bool              // the last line of a waiting command was printed
+	notes    sync.Mutex        // one line at a time
 	hinted   bool              // the hint about a missing time limit was given
 }
 
@@ -52,6 +54,8 @@ func (a *app) close() {
 // note tells a person something that is not the result, unless --quiet.
 func (a *app) note(format string, args ...any) {
 	if !a.quiet {
+		a.notes.Lock()
+		defer a.notes.Unlock()
 		fmt.Fprintln(a.Err, render.Line(fmt.Sprintf(format, args...)))
 	}
 }

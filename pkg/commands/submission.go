@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -30,6 +32,7 @@ type submission struct {
 	several bool
 	user    string
 	choices watch.SubmitChoices
+	lookup  *lookup // for many documents
 }
 
 // submitted is what became of one document.
@@ -55,38 +58,81 @@ type planned struct {
 	err      error
 }
 
-// all submits the documents in their order. All are looked up first: when one of them is refused for what is on the
+// inFlight bounds the requests of one submit that wait for an answer.
+const inFlight = 32
+
+// all submits the documents, many of them several at a time. All are looked up first: when one of them is refused for what is on the
 // cluster, nothing is created. One that the server refuses at its creation does not stop the others; a server that is out
-// of reach, a refused credential or an interrupt does.
+// of reach, a refused credential or an interrupt does: documents that were not begun by then have no result.
 func (s *submission) all(ctx context.Context, documents []*mapping.Document) []submitted {
-	var plans []planned
-	var refused []submitted
-	for i, d := range documents {
-		p := s.plan(ctx, d, i)
-		if p.err != nil {
-			p.err = located(d, p.err)
-			refused = append(refused, submitted{err: p.err})
-			if stops(ctx, p.err) {
-				break
-			}
+	if len(documents) > manyDocuments {
+		s.lookup = &lookup{client: s.client, runs: map[string]*namespaceRuns{}}
+	}
+	plans := make([]planned, len(documents))
+	s.each(ctx, len(documents), func(i int) error {
+		plans[i] = s.plan(ctx, documents[i], i)
+		if plans[i].err != nil {
+			plans[i].err = located(documents[i], plans[i].err)
 		}
-		plans = append(plans, p)
+		return plans[i].err
+	})
+	var refused []submitted
+	for _, p := range plans {
+		if p.err != nil {
+			refused = append(refused, submitted{err: p.err})
+		}
 	}
 	if len(refused) > 0 {
 		return refused
 	}
-	var results []submitted
-	for _, p := range plans {
-		r := s.make(ctx, p)
-		if r.err != nil {
-			r.err = located(p.document, r.err)
+	results := make([]*submitted, len(plans))
+	progress := s.app.progress("submitted", len(plans))
+	s.each(ctx, len(plans), func(i int) error {
+		if plans[i].document == nil { // looking up ended before it
+			return nil
 		}
-		results = append(results, r)
-		if stops(ctx, r.err) {
-			break
+		r := s.make(ctx, plans[i])
+		if r.err != nil {
+			r.err = located(plans[i].document, r.err)
+		}
+		results[i] = &r
+		progress.step()
+		return r.err
+	})
+	progress.end()
+	var done []submitted
+	for _, r := range results {
+		if r != nil {
+			done = append(done, *r)
 		}
 	}
-	return results
+	if rest := len(results) - len(done); rest > 0 {
+		s.app.note("%s not begun; the same command again goes on", counted(rest))
+	}
+	return done
+}
+
+// each calls f for 0 to n-1, inFlight at a time, and begins no more of them after an error that the next would meet too.
+func (s *submission) each(ctx context.Context, n int, f func(i int) error) {
+	var halt atomic.Bool
+	var group errgroup.Group
+	group.SetLimit(1)
+	if n > manyDocuments { // a few are begun in the order of the file
+		group.SetLimit(inFlight)
+	}
+	for i := range n {
+		if halt.Load() {
+			break
+		}
+		group.Go(func() error {
+			defer s.app.caught()
+			if stops(ctx, f(i)) {
+				halt.Store(true)
+			}
+			return nil
+		})
+	}
+	_ = group.Wait() // no function returns an error: each has its result
 }
 
 // stops tells of an error that the next document would meet too.
@@ -111,16 +157,26 @@ func (s *submission) plan(ctx context.Context, d *mapping.Document, number int) 
 	if s.dryRun == "client" || d.Work.Name == "" && s.givenID == "" { // a name of a random id is new
 		return p
 	}
-	p.err = s.decide(ctx, &p, nil)
+	runs, err := s.runsOf(ctx, p.job)
+	if err != nil {
+		p.err = err
+		return p
+	}
+	p.err = s.decide(ctx, &p, runs, nil)
 	return p
 }
 
-// decide looks at the runs of the Work; taken is the Job that was met under its name, nil for none.
-func (s *submission) decide(ctx context.Context, p *planned, taken *batchv1.Job) error {
+// again looks and decides anew, because another client was quicker; taken is the Job that has the name by now.
+func (s *submission) again(ctx context.Context, p *planned, taken *batchv1.Job) error {
 	runs, err := s.client.Jobs(ctx, p.job.Namespace, work.LabelWork+"="+mapping.LabelValue(mapping.WorkName(p.job)))
 	if err != nil {
 		return err
 	}
+	return s.decide(ctx, p, runs, taken)
+}
+
+// decide decides by the runs of the Work; taken is the Job that was met under its name, nil for none.
+func (s *submission) decide(ctx context.Context, p *planned, runs []batchv1.Job, taken *batchv1.Job) error {
 	p.decision = watch.DecideSubmit(p.job, runs, taken, s.client.Now(), s.choices)
 	if p.decision.Action == watch.SubmitRefuse {
 		return refuse("%s%s", p.decision.Text, differences(p.decision.Found, p.document))
@@ -170,7 +226,7 @@ func (s *submission) make(ctx context.Context, p planned) submitted {
 			if !cluster.Conflict(err) {
 				return submitted{job: job, what: s.done("configured"), err: err}
 			}
-			if err := s.decide(ctx, &p, nil); err != nil {
+			if err := s.again(ctx, &p, nil); err != nil {
 				return submitted{err: err}
 			}
 			continue
@@ -185,7 +241,7 @@ func (s *submission) make(ctx context.Context, p planned) submitted {
 		if !errors.As(err, &taken) {
 			return submitted{job: job, what: s.done("created"), err: err}
 		}
-		if err := s.decide(ctx, &p, taken.Job); err != nil {
+		if err := s.again(ctx, &p, taken.Job); err != nil {
 			return submitted{err: err}
 		}
 	}
@@ -353,4 +409,11 @@ func printJobs(w io.Writer, f format, jobs []*batchv1.Job) error {
 		return printObject(w, f, jobs[0])
 	}
 	return printObject(w, f, map[string]any{"apiVersion": "v1", "kind": "List", "items": jobs})
+}
+
+func counted(documents int) string {
+	if documents == 1 {
+		return "1 document was"
+	}
+	return fmt.Sprintf("%d documents were", documents)
 }

@@ -1,7 +1,7 @@
 // Command bench measures kubectl work beside kubectl: start-up, list, describe and wait on the same cluster in the same
 // run. `make bench` runs it on the sandbox.
 //
-// Beside the pairs it counts the requests of a wait for all Jobs, and measures how long after a Job's end each program
+// Beside the pairs it creates many suspended Works from one file, counts the requests of a wait for all Jobs, and measures how long after a Job's end each program
 // ends, from the server's answer to the write of the condition.
 //
 // Each pair of programs is run in turns, so that whatever else the machine does meets both. It prints medians of wall
@@ -24,13 +24,14 @@ import (
 )
 
 type options struct {
-	jobs, rounds, ends int
+	jobs, rounds, ends, works int
 }
 
 func main() {
 	var o options
 	flag.IntVar(&o.jobs, "jobs", 500, "Jobs in the namespace that is listed")
 	flag.IntVar(&o.rounds, "rounds", 15, "runs of each command")
+	flag.IntVar(&o.works, "works", 1000, "suspended Works that are created from one file")
 	flag.IntVar(&o.ends, "ends", 30, "Jobs whose end each program waits for")
 	flag.Parse()
 	if err := run(o); err != nil {
@@ -69,6 +70,9 @@ func run(o options) error {
 		fmt.Printf("%-16s   %s   %s   %s\n", pair.name, ours, theirs, ours.over(theirs))
 	}
 	if err := watches(ctx, p, c.namespace, o.jobs); err != nil {
+		return err
+	}
+	if err := submits(ctx, c, o.works); err != nil {
 		return err
 	}
 	return ends(ctx, c, o.ends)
