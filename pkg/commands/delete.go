@@ -21,7 +21,7 @@ type deleteOptions struct {
 	app      *app
 	names    []string
 	selector string
-	files    []string
+	files    inputs
 	all      bool
 	wait     bool
 	timeout  time.Duration
@@ -68,7 +68,7 @@ func newDeleteCommand(a *app, run func(context.Context, *deleteOptions) error) *
 		},
 	}
 	cmd.Flags().StringVarP(&o.selector, "selector", "l", "", "All Jobs with these labels")
-	cmd.Flags().StringSliceVarP(&o.files, "filename", "f", nil, "The Works and Jobs of these files, - for stdin")
+	o.files.add(cmd.Flags(), "The Works and Jobs of these")
 	cmd.Flags().BoolVar(&o.all, "all", false, "All Jobs of the namespace")
 	cmd.Flags().BoolVar(&o.wait, "wait", true, "Wait until the Jobs and their Pods are gone")
 	cmd.Flags().DurationVar(&o.timeout, "timeout", 0, "Give up waiting after this long; 0 looks once (default: no limit)")
@@ -92,7 +92,7 @@ const (
 func (o *deleteOptions) validate() error {
 	problems := []error{checkSelector(o.selector)}
 	ways := 0
-	for _, used := range []bool{len(o.names) > 0, o.selector != "", len(o.files) > 0, o.all} {
+	for _, used := range []bool{len(o.names) > 0, o.selector != "", o.files.given(), o.all} {
 		if used {
 			ways++
 		}
@@ -163,7 +163,7 @@ func (o *deleteOptions) targets(ctx context.Context, c *cluster.Client) (jobs []
 	if err != nil {
 		return nil, nil, err
 	}
-	if len(o.files) > 0 {
+	if o.files.given() {
 		documents, err := readDocuments(ctx, o.app, o.files, mapping.DecodeOptions{SkipOtherKinds: true})
 		if err != nil {
 			return nil, nil, err

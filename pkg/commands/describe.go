@@ -21,7 +21,7 @@ type describeOptions struct {
 	app      *app
 	names    []string
 	selector string
-	files    []string
+	files    inputs
 	usage    bool
 	debug    bool
 	explain  string
@@ -73,7 +73,7 @@ func newDescribeCommand(a *app, run func(context.Context, *describeOptions) erro
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&o.selector, "selector", "l", "", "All Jobs with these labels")
-	flags.StringSliceVarP(&o.files, "filename", "f", nil, "The Works of these files, - for stdin")
+	o.files.add(flags, "The Works of these")
 	flags.BoolVar(&o.usage, "usage", false, "Add what the containers use now, beside what they ask for")
 	flags.BoolVar(&o.debug, "debug", false, "Add what the tasks serve about themselves, where their Pods carry the annotation kubectl-work.dev/debug: PORT/PATH")
 	flags.StringVar(&o.explain, "explain", "", "Say what a rule, or a reason, means, and nothing else")
@@ -90,7 +90,7 @@ func (o *describeOptions) validate() error {
 		return err
 	}
 	ways := 0
-	for _, used := range []bool{len(o.names) > 0, o.selector != "", len(o.files) > 0} {
+	for _, used := range []bool{len(o.names) > 0, o.selector != "", o.files.given()} {
 		if used {
 			ways++
 		}
@@ -100,7 +100,7 @@ func (o *describeOptions) validate() error {
 		return nil
 	case o.at != "" && o.replay == "":
 		return refuse("--at is about a recording: give --replay FILE too")
-	case o.replay != "" && (o.selector != "" || len(o.files) > 0 || o.record != "" || o.usage || o.debug):
+	case o.replay != "" && (o.selector != "" || o.files.given() || o.record != "" || o.usage || o.debug):
 		return refuse("--replay asks no cluster; besides it only NAME..., --at and -o make sense")
 	case o.replay == "" && ways != 1:
 		return refuse("say which in one way: NAME..., -l SELECTOR or -f FILE")
@@ -142,7 +142,7 @@ func runDescribe(ctx context.Context, o *describeOptions) error {
 
 // selected connects and resolves names, a selector or files to Jobs.
 func (o *describeOptions) selected(ctx context.Context) (*cluster.Client, []*batchv1.Job, error) {
-	if len(o.files) == 0 {
+	if !o.files.given() {
 		return o.app.selected(ctx, o.names, o.selector)
 	}
 	client, err := o.app.client()

@@ -69,7 +69,7 @@ Please report it with the command line and these lines:
 // waits tells whether a command line is one whose last line on stderr is the summary, whatever happens: also when its
 // flags could not be read.
 func waits(cmd *cobra.Command, args []string) bool {
-	return cmd.Name() == "wait" || cmd.Name() == "submit" && slices.Contains(args, "--wait")
+	return cmd.Name() == "wait" || (cmd.Name() == "submit" || cmd.Name() == "retry") && slices.Contains(args, "--wait")
 }
 
 // Main runs one command line and returns its exit code. Errors are printed here, once.

@@ -7,9 +7,16 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/kubectl-work/kubectl-work/pkg/cluster"
 )
 
 // source is one input of -f.
@@ -24,11 +31,24 @@ const stdinName = "stdin"
 // maxSource is how long one input may be: far above any manifest, far below what would exhaust a machine.
 const maxSource = 64 << 20
 
-// readFiles reads the inputs of -f in their order; - is stdin. It reads all of them before it reports, and each error
-// names its file. No URLs: nothing is asked of anyone but the API server.
-func readFiles(ctx context.Context, a *app, paths []string) ([]source, error) {
+// inputs are the -f flags of a command.
+type inputs struct {
+	paths     []string
+	recursive bool
+}
+
+// add adds the flags; what says what the files are for.
+func (in *inputs) add(flags *pflag.FlagSet, what string) {
+	flags.StringSliceVarP(&in.paths, "filename", "f", nil, what+": files, folders, http(s) addresses, or - for stdin; may be given several times")
+	flags.BoolVarP(&in.recursive, "recursive", "R", false, "With -f of a folder: also the folders in it")
+}
+
+func (in *inputs) given() bool { return len(in.paths) > 0 }
+
+// readFiles reads the inputs of -f in their order. It reads all of them before it reports, and each error names its file.
+func readFiles(ctx context.Context, a *app, in inputs) ([]source, error) {
+	paths, problems := expand(in)
 	var sources []source
-	var problems []error
 	for i, path := range paths {
 		if slices.Contains(paths[:i], path) {
 			problems = append(problems, refuse("-f %s is given twice", path))
@@ -54,7 +74,7 @@ func readFile(ctx context.Context, a *app, path string) (source, error) {
 		err  error
 	}
 	read := make(chan answer, 1)
-	name, open := opener(a, path)
+	name, open := opener(ctx, a, path)
 	go func() {
 		data, err := readAll(open)
 		read <- answer{data, err}
@@ -73,11 +93,74 @@ func readFile(ctx context.Context, a *app, path string) (source, error) {
 	}
 }
 
-func opener(a *app, path string) (name string, open func() (io.ReadCloser, error)) {
-	if path == "-" {
+// expand puts the manifests of a folder in its place, in the order of their names, as kubectl does.
+func expand(in inputs) (paths []string, problems []error) {
+	for _, path := range in.paths {
+		if !isFolder(path) {
+			paths = append(paths, path)
+			continue
+		}
+		found, err := manifestsIn(path, in.recursive)
+		switch {
+		case err != nil:
+			problems = append(problems, refuse("%s: %s", path, fileProblem(path, err)))
+		case len(found) == 0 && !in.recursive:
+			problems = append(problems, refuse("%s: no manifests (*.yaml, *.yml, *.json) in this folder; -R looks into the folders in it too", path))
+		case len(found) == 0:
+			problems = append(problems, refuse("%s: no manifests (*.yaml, *.yml, *.json) in this folder", path))
+		}
+		paths = append(paths, found...)
+	}
+	return paths, problems
+}
+
+func manifestsIn(folder string, recursive bool) (paths []string, err error) {
+	err = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && path != folder && !recursive:
+			return filepath.SkipDir
+		case !entry.IsDir() && slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path)):
+			paths = append(paths, path)
+		}
+		return nil
+	})
+	return paths, err
+}
+
+func opener(ctx context.Context, a *app, path string) (name string, open func() (io.ReadCloser, error)) {
+	switch {
+	case path == "-":
 		return stdinName, func() (io.ReadCloser, error) { return io.NopCloser(a.In), nil }
+	case isAddress(path):
+		return path, func() (io.ReadCloser, error) { return fetch(ctx, path) }
 	}
 	return path, func() (io.ReadCloser, error) { return os.Open(path) }
+}
+
+func isAddress(path string) bool {
+	return strings.HasPrefix(path, "https://") || strings.HasPrefix(path, "http://")
+}
+
+// fetchTime bounds the reading of a manifest from an address.
+const fetchTime = 30 * time.Second
+
+// fetch asks for a manifest that the user named; nothing but the request itself is sent.
+func fetch(ctx context.Context, address string) (io.ReadCloser, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, err
+	}
+	res, err := (&http.Client{Timeout: fetchTime}).Do(req)
+	if err != nil {
+		return nil, cluster.Plain(err)
+	}
+	if res.StatusCode != http.StatusOK {
+		_ = res.Body.Close() // the status is the answer
+		return nil, fmt.Errorf("the server answers %s", res.Status)
+	}
+	return res.Body, nil
 }
 
 var errTooLong = fmt.Errorf("longer than %d MiB: this is no manifest", maxSource>>20)
@@ -99,14 +182,10 @@ func readAll(open func() (io.ReadCloser, error)) ([]byte, error) {
 func fileProblem(path string, err error) string {
 	var at *fs.PathError
 	switch {
-	case strings.HasPrefix(path, "https://"), strings.HasPrefix(path, "http://"):
-		return "addresses are not read; fetch it first: curl -fsSL " + path + " | kubectl work … -f -"
 	case errors.Is(err, fs.ErrNotExist):
 		return "no such file"
 	case errors.Is(err, fs.ErrPermission):
 		return "no permission to read it"
-	case isFolder(path):
-		return "is a folder; name the files in it"
 	case errors.As(err, &at):
 		return at.Err.Error()
 	}

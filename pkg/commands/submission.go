@@ -365,7 +365,7 @@ func located(d *mapping.Document, err error) error {
 }
 
 // readDocuments reads and checks all files. Every problem of every document comes in one go.
-func readDocuments(ctx context.Context, a *app, files []string, o mapping.DecodeOptions) ([]*mapping.Document, error) {
+func readDocuments(ctx context.Context, a *app, files inputs, o mapping.DecodeOptions) ([]*mapping.Document, error) {
 	sources, err := readFiles(ctx, a, files)
 	if err != nil {
 		return nil, err

@@ -17,7 +17,7 @@ import (
 
 type submitOptions struct {
 	app       *app
-	files     []string
+	files     inputs
 	dryRun    string
 	submitID  string
 	skipKinds bool
@@ -79,7 +79,7 @@ func newSubmitCommand(a *app, run func(context.Context, *submitOptions) error) *
 			return runSubmit(cmd.Context(), o)
 		},
 	}
-	cmd.Flags().StringSliceVarP(&o.files, "filename", "f", nil, "Files with Works or Jobs, - for stdin; may be given several times")
+	o.files.add(cmd.Flags(), "Works or Jobs")
 	addChoices(cmd.Flags(), &o.choices)
 	cmd.Flags().BoolVar(&o.skipKinds, "skip-other-kinds", false, "Pass over documents of other kinds instead of refusing them")
 	o.addShared(cmd)
@@ -98,7 +98,7 @@ func (o *submitOptions) addShared(cmd *cobra.Command) {
 
 func (o *submitOptions) validate() error {
 	var problems []error
-	if len(o.files) == 0 {
+	if !o.files.given() {
 		problems = append(problems, refuse("-f is missing: give a file, or - for stdin"))
 	}
 	return errors.Join(append(problems, checkChoices(o.choices), o.validateShared())...)

@@ -56,7 +56,7 @@ type waitOptions struct {
 	app       *app
 	names     []string
 	selector  string
-	files     []string
+	files     inputs
 	documents []*mapping.Document // of files
 	all       bool
 	anyOne    bool
@@ -121,7 +121,7 @@ func newWaitCommand(a *app, run func(context.Context, *waitOptions) error) *cobr
 	o.wait.add(cmd.Flags())
 	cmd.Flags().StringVar(&o.wait.goal, "for", string(watch.GoalFinished), "What to wait for: "+goalNames()+", phase=PHASE, condition=TYPE[=STATUS]")
 	cmd.Flags().StringVarP(&o.selector, "selector", "l", "", "Wait for all Jobs with these labels")
-	cmd.Flags().StringSliceVarP(&o.files, "filename", "f", nil, "Wait for the Works of these files, - for stdin")
+	o.files.add(cmd.Flags(), "Wait for the Works of these")
 	cmd.Flags().BoolVar(&o.all, "all", false, "Wait for all Jobs of the namespace")
 	cmd.Flags().BoolVar(&o.anyOne, "any", false, "End with 0 as soon as one of them got there")
 	cmd.Flags().StringVar(&o.absent, "absent", "fail", "What to do for a name that is not there: fail with code 4, wait for it, or ok; with -l or --all for fewer Jobs than --min")
@@ -133,7 +133,7 @@ func newWaitCommand(a *app, run func(context.Context, *waitOptions) error) *cobr
 
 func (o *waitOptions) validate() error {
 	ways := 0
-	for _, used := range []bool{len(o.names) > 0, o.selector != "", len(o.files) > 0, o.all} {
+	for _, used := range []bool{len(o.names) > 0, o.selector != "", o.files.given(), o.all} {
 		if used {
 			ways++
 		}
@@ -180,7 +180,7 @@ func runWait(ctx context.Context, o *waitOptions) error {
 
 // wanted is how many runs are waited for to appear: only those of a selector are not known at the start.
 func (o *waitOptions) wanted() int {
-	if o.absent == "wait" && len(o.names) == 0 && len(o.files) == 0 {
+	if o.absent == "wait" && len(o.names) == 0 && !o.files.given() {
 		return o.min
 	}
 	return 0
@@ -193,7 +193,7 @@ func (o *waitOptions) targets(ctx context.Context, c *cluster.Client) (cluster.S
 	if err != nil {
 		return scope, nil, err
 	}
-	if len(o.files) > 0 {
+	if o.files.given() {
 		if o.documents, err = readDocuments(ctx, o.app, o.files, mapping.DecodeOptions{SkipOtherKinds: true}); err != nil {
 			return scope, nil, err
 		}

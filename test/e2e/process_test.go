@@ -192,10 +192,11 @@ func (p *process) manners() error {
 	if where := rude.FindString(stdout); where != "" {
 		return fmt.Errorf("stdout shows the inside of the program: %q", where)
 	}
-	if p.code() != "0" && strings.TrimSpace(stderr) == "" {
+	differs := verb == "diff" && p.code() == "1" // an answer, not a failure
+	if p.code() != "0" && !differs && strings.TrimSpace(stderr) == "" {
 		return errors.New("it failed and stderr says nothing")
 	}
-	waits := verb == "wait" || verb == "submit" && slices.Contains(p.args, "--wait")
+	waits := verb == "wait" || (verb == "submit" || verb == "retry") && slices.Contains(p.args, "--wait")
 	if !waits || slices.Contains(p.args, "--help") {
 		return nil
 	}
