@@ -85,7 +85,7 @@ func readFile(ctx context.Context, a *app, path string) (source, error) {
 	case got := <-read:
 		switch {
 		case got.err != nil:
-			return source{}, refuse("%s: %s", name, fileProblem(path, got.err))
+			return source{}, refuse("%s: %s", name, fileProblem(got.err))
 		case len(bytes.TrimSpace(got.data)) == 0:
 			return source{}, refuse("%s: no documents: it is empty", name)
 		}
@@ -103,7 +103,7 @@ func expand(in inputs) (paths []string, problems []error) {
 		found, err := manifestsIn(path, in.recursive)
 		switch {
 		case err != nil:
-			problems = append(problems, refuse("%s: %s", path, fileProblem(path, err)))
+			problems = append(problems, refuse("%s: %s", path, fileProblem(err)))
 		case len(found) == 0 && !in.recursive:
 			problems = append(problems, refuse("%s: no manifests (*.yaml, *.yml, *.json) in this folder; -R looks into the folders in it too", path))
 		case len(found) == 0:
@@ -179,7 +179,7 @@ func readAll(open func() (io.ReadCloser, error)) ([]byte, error) {
 }
 
 // fileProblem says in a few words why a file cannot be read.
-func fileProblem(path string, err error) string {
+func fileProblem(err error) string {
 	var at *fs.PathError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

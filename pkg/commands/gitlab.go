@@ -18,7 +18,7 @@ func checkReports(reports []string) error {
 		_, path, _ := strings.Cut(report, "=")
 		file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o644) //nolint:gosec // a report is for the CI system to read
 		if err != nil {
-			return refuse("--report %s: %s", report, fileProblem(path, err))
+			return refuse("--report %s: %s", report, fileProblem(err))
 		}
 		if err := file.Close(); err != nil {
 			return refuse("--report %s: %w", report, err)

@@ -26,7 +26,7 @@ func openRecorder(path string) (*recorder, error) {
 	}
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600) //nolint:gosec // the caller names it
 	if err != nil {
-		return nil, refuse("--record %s: %s", path, fileProblem(path, err))
+		return nil, refuse("--record %s: %s", path, fileProblem(err))
 	}
 	return &recorder{file: file, writer: record.NewWriter(file)}, nil
 }
@@ -61,7 +61,7 @@ func (r *recorder) close() error {
 func replayed(path, at string, names []string) ([]status.Snapshot, error) {
 	file, err := os.Open(path) //nolint:gosec // the caller names it
 	if err != nil {
-		return nil, refuse("--replay %s: %s", path, fileProblem(path, err))
+		return nil, refuse("--replay %s: %s", path, fileProblem(err))
 	}
 	defer file.Close() //nolint:errcheck // it was only read
 	r, err := record.Read(file)

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubectl-work/kubectl-work/pkg/lint"
 	"github.com/kubectl-work/kubectl-work/pkg/render"
 	"github.com/kubectl-work/kubectl-work/pkg/status"
 )
@@ -71,6 +72,22 @@ func TestRulesPage(t *testing.T) {
 	got, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Equal(t, want, string(got), "docs/rules.md is behind the rules: run the test with -update")
+}
+
+// The page of lint rules is what they say of themselves.
+func TestLintPage(t *testing.T) {
+	t.Parallel()
+	const path = "../../docs/lint.md"
+	want := "# What lint looks for\n\n" +
+		"<!-- Made from pkg/lint by go test ./pkg/commands -run TestLintPage -update; edits are lost. -->\n\n" +
+		"`kubectl work lint -f FILE` needs no cluster. What the API would refuse is `invalid` and always gives code 1; a remark of\n" +
+		"one of these rules does so under `--strict`. `--skip RULE` leaves a rule out.\n\n" + render.LintTable(lint.Rules())
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(want), 0o644)) //nolint:gosec // documentation is for everyone
+	}
+	got, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, want, string(got), "docs/lint.md is behind the rules: run the test with -update")
 }
 
 // What a person reads has no holes: every command says what it does, shows it, and explains each of its flags.
