@@ -58,7 +58,11 @@ func (c *Client) NodeLease(ctx context.Context, name string) (lease *coordinatio
 // PlacedPods lists the Pods of all namespaces that have a node and have not ended: what takes room there.
 func (c *Client) PlacedPods(ctx context.Context) ([]*corev1.Pod, error) {
 	placed := fields.AndSelectors(unfinishedPods(), fields.OneTermNotEqualSelector("spec.nodeName", ""))
-	return c.pods(ctx, metav1.NamespaceAll, metav1.ListOptions{FieldSelector: placed.String()})
+	pods, err := c.pods(ctx, metav1.NamespaceAll, metav1.ListOptions{FieldSelector: placed.String()})
+	if err == nil && pods == nil { // none, which is not the same as not known
+		pods = []*corev1.Pod{}
+	}
+	return pods, err
 }
 
 // Claim reads one PersistentVolumeClaim.

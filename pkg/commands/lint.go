@@ -109,7 +109,9 @@ func runLint(ctx context.Context, o *lintOptions) error {
 		for _, d := range found {
 			here = append(here, o.remarks(d)...)
 		}
-		slices.SortStableFunc(here, func(a, b render.LintItem) int { return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column)) })
+		slices.SortStableFunc(here, func(a, b render.LintItem) int {
+			return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+		})
 		items = append(items, here...)
 	}
 	for _, p := range mapping.Duplicates(documents) {

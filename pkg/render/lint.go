@@ -27,6 +27,8 @@ type LintItem struct {
 	Path     string `json:"path,omitempty"`
 	Message  string `json:"message"`
 	Fix      string `json:"fix,omitempty"`
+
+	Details []string `json:"details,omitempty"` // the parts of a cause that has several
 }
 
 // LintItemOf is a problem in its place; rule says who found it.

@@ -80,6 +80,7 @@ const (
 	quotaText    = `exceeded quota: (\S+), requested: (.+), used: (.+), limited: (.+)$`
 	securityText = `violates PodSecurity "([^":]+)[^"]*": (.+)$`
 	accountText  = `error looking up service account ([^/]+)/([^:]+):`
+	priorityText = `no PriorityClass with name (\S+) was found`
 	webhookText  = `failed calling webhook "([^"]+)": (?:failed to call webhook: )?(.+)$`
 	deniedText   = `admission webhook "([^"]+)" denied the request: (.+)$`
 	policyText   = `ValidatingAdmissionPolicy '([^']+)' .*denied request: (.+)$`
@@ -109,6 +110,12 @@ func refusal(text string) Finding {
 		return Finding{
 			Class: ClassConfig, Reason: "ServiceAccountMissing",
 			Message: fmt.Sprintf("service account %s/%s does not exist", m[1], m[2]), Next: "Pods are created as soon as it does",
+		}
+	}
+	if m := match(priorityText, text); m != nil {
+		return Finding{
+			Class: ClassConfig, Reason: "PriorityClassMissing",
+			Message: fmt.Sprintf("priority class %s does not exist", m[1]), Next: "Pods are created as soon as it does",
 		}
 	}
 	if m := match(webhookText, text); m != nil {
