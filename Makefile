@@ -51,6 +51,12 @@ unit: ## tests that need no cluster
 	go test $$(go list ./... | grep -vE '/test/(e2e|leaks|krew)(/|$$)')
 	cd sandbox && go test ./cmd/sandbox ./internal/...
 
+.PHONY: fuzz
+fuzz: ## a million random documents each: decoding, meaning, conversion between versions
+	go test ./pkg/mapping -run '^$$' -fuzz '^FuzzConversion$$' -fuzztime 1000000x
+	go test ./pkg/mapping -run '^$$' -fuzz '^FuzzDecode$$' -fuzztime 1000000x
+	go test ./pkg/mapping -run '^$$' -fuzz '^FuzzMeaning$$' -fuzztime 1000000x
+
 .PHONY: e2e
 e2e: build sandbox ## the built plugin on the sandbox, and installed by krew
 	@$(call with-sandbox,KUBECTL_WORK_BIN=$(CURDIR)/bin/kubectl-work go test -count=1 -timeout=20m $(E2E))

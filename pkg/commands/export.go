@@ -4,12 +4,16 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/kubectl/pkg/util/templates"
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubectl-work/kubectl-work/pkg/apis/work"
+	"github.com/kubectl-work/kubectl-work/pkg/apis/work/v1alpha1"
+	"github.com/kubectl-work/kubectl-work/pkg/apis/work/v1beta2"
 	"github.com/kubectl-work/kubectl-work/pkg/mapping"
 )
 
@@ -18,6 +22,7 @@ type exportOptions struct {
 	names    []string
 	selector string
 	kind     string
+	version  string
 	output   format
 }
 
@@ -59,6 +64,7 @@ func newExportCommand(a *app, run func(context.Context, *exportOptions) error) *
 	}
 	cmd.Flags().StringVarP(&o.selector, "selector", "l", "", "All Jobs with these labels")
 	cmd.Flags().StringVar(&o.kind, "kind", kindWork, "Kind of the documents: work or job")
+	cmd.Flags().StringVar(&o.version, "api-version", v1beta2.GroupVersion.Version, "Version of the Work API that Works are written in: v1beta2 or v1alpha1")
 	cmd.Flags().StringVarP((*string)(&o.output), "output", "o", string(formatYAML), "Form of the documents: yaml or json")
 	return cmd
 }
@@ -69,6 +75,11 @@ func (o *exportOptions) validate() error {
 	}
 	if o.kind != kindWork && o.kind != kindJob {
 		return refuse("--kind=%s: give work or job", o.kind)
+	}
+	switch strings.TrimPrefix(o.version, work.Group+"/") {
+	case v1beta2.GroupVersion.Version, v1alpha1.GroupVersion.Version:
+	default:
+		return refuse("--api-version=%s: give v1beta2 or v1alpha1", o.version)
 	}
 	return checkFormat(o.output, formatYAML, formatJSON)
 }
@@ -83,7 +94,7 @@ func runExport(ctx context.Context, o *exportOptions) error {
 	}
 	var documents []json.RawMessage
 	for _, job := range jobs {
-		document, err := exported(job, o.kind)
+		document, err := exported(job, o.kind, strings.TrimPrefix(o.version, work.Group+"/"))
 		if err != nil {
 			return refuse("job/%s: %w", job.Name, err)
 		}
@@ -92,13 +103,20 @@ func runExport(ctx context.Context, o *exportOptions) error {
 	return o.print(documents)
 }
 
-func exported(job *batchv1.Job, kind string) (json.RawMessage, error) {
+func exported(job *batchv1.Job, kind, version string) (json.RawMessage, error) {
 	if kind == kindJob {
 		return mapping.Manifest(mapping.Clean(job))
 	}
 	w, err := mapping.ToWork(job)
 	if err != nil {
 		return nil, err
+	}
+	if version == v1alpha1.GroupVersion.Version {
+		old, _, err := mapping.ToV1alpha1(w)
+		if err != nil {
+			return nil, err
+		}
+		return mapping.Manifest(old)
 	}
 	return mapping.Manifest(w)
 }

@@ -29,7 +29,7 @@ func TestExportPrintsWhatSubmitReads(t *testing.T) {
 				o := &exportOptions{app: testApp(nil, &out), kind: kind, output: f}
 				var documents []json.RawMessage
 				for _, name := range names {
-					document, err := exported(job(name), kind)
+					document, err := exported(job(name), kind, "v1beta2")
 					require.NoError(t, err)
 					documents = append(documents, document)
 				}
@@ -50,8 +50,9 @@ func TestExportPrintsWhatSubmitReads(t *testing.T) {
 
 func TestExportSaysWhatIsWrongWithItsFlags(t *testing.T) {
 	t.Parallel()
-	require.NoError(t, (&exportOptions{names: []string{"etl"}, kind: kindWork, output: formatYAML}).validate())
+	require.NoError(t, (&exportOptions{names: []string{"etl"}, kind: kindWork, version: "v1beta2", output: formatYAML}).validate())
 	require.ErrorContains(t, (&exportOptions{kind: kindWork}).validate(), "in one way")
 	require.ErrorContains(t, (&exportOptions{names: []string{"etl"}, kind: "pod"}).validate(), "--kind=pod")
-	require.ErrorContains(t, (&exportOptions{names: []string{"etl"}, kind: kindJob, output: formatName}).validate(), "-o name")
+	require.ErrorContains(t, (&exportOptions{names: []string{"etl"}, kind: kindJob, version: "v1beta2", output: formatName}).validate(), "-o name")
+	require.ErrorContains(t, (&exportOptions{names: []string{"etl"}, kind: kindWork, version: "v2"}).validate(), "--api-version=v2")
 }

@@ -9,6 +9,7 @@ import (
 	yamlv3 "go.yaml.in/yaml/v3"
 	batchv1 "k8s.io/api/batch/v1"
 
+	"github.com/kubectl-work/kubectl-work/pkg/apis/work/v1alpha1"
 	"github.com/kubectl-work/kubectl-work/pkg/apis/work/v1beta2"
 )
 
@@ -133,8 +134,8 @@ func (d *decoder) object(v *value, prefix string, item int, apiVersion, kind str
 	}
 	apiVersion, kind = given(apiVersionKey, apiVersion), given(kindKey, kind)
 	switch what, fix := classify(apiVersion, kind); what {
-	case isWork, isJob:
-		d.document(v, prefix, item, what == isJob)
+	case isWork, isAlpha, isJob:
+		d.document(v, prefix, item, what)
 	case isList:
 		d.list(v, prefix, "", "")
 	case isJobList:
@@ -204,8 +205,8 @@ func (d *decoder) list(v *value, prefix, apiVersion, kind string) {
 }
 
 // document converts one Work or Job.
-func (d *decoder) document(v *value, prefix string, item int, imported bool) {
-	doc := &Document{File: d.file, Number: d.number, Item: item, Imported: imported, root: v, prefix: prefix}
+func (d *decoder) document(v *value, prefix string, item int, what class) {
+	doc := &Document{File: d.file, Number: d.number, Item: item, Imported: what == isJob, root: v, prefix: prefix}
 	doc.Notes = strip(v)
 	check := &checker{schema: d.schema, report: func(line, column int, path, message, fix string) {
 		if prefix != "" {
@@ -213,18 +214,20 @@ func (d *decoder) document(v *value, prefix string, item int, imported bool) {
 		}
 		d.report(line, column, path, message, fix)
 	}}
-	if imported {
+	switch what { //nolint:exhaustive // nothing else comes here
+	case isJob:
 		check.work = reflect.TypeFor[v1beta2.WorkSpec]()
 		check.check(v, reflect.TypeFor[batchv1.Job](), nil)
-	} else {
+	case isAlpha:
+		check.check(v, reflect.TypeFor[v1alpha1.Work](), nil)
+	default:
 		if v.at("spec", "ttlSecondsAfterFinished") != nil {
 			doc.Notes = append(doc.Notes, "spec.ttlSecondsAfterFinished is deprecated in a Work: use spec.cleanupPolicy.ttlSecondsAfterFinished")
 		}
 		check.check(v, reflect.TypeFor[v1beta2.Work](), nil)
 	}
 	doc.bad = check.bad
-	var err error
-	if doc.Work, err = convertDocument(v, imported); err != nil {
+	if err := doc.convert(v, what); err != nil {
 		d.report(v.line, v.column, prefix, "this document cannot be read, and why is not known", "please report it")
 		return
 	}

@@ -7,6 +7,8 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 
+	"github.com/kubectl-work/kubectl-work/pkg/apis/work"
+	"github.com/kubectl-work/kubectl-work/pkg/apis/work/v1alpha1"
 	"github.com/kubectl-work/kubectl-work/pkg/apis/work/v1beta2"
 )
 
@@ -19,8 +21,9 @@ type Document struct {
 	Imported bool     // it was a plain batch/v1 Job
 	Notes    []string // what the user should know: what was left out and why, what is deprecated
 
-	root    *value // the Work in the file, positions and all
-	prefix  string // of its paths: "items[0]" in a List
+	alpha   *v1alpha1.Work // as it was written, when that is v1alpha1
+	root    *value         // the Work in the file, positions and all
+	prefix  string         // of its paths: "items[0]" in a List
 	several bool
 	bad     badPaths // what Decode has already said something about
 }
@@ -28,6 +31,7 @@ type Document struct {
 // Problem is something wrong with d at path, which is the user's own ("spec.maxRetries") or the API server's; the
 // position is added.
 func (d *Document) Problem(path, message, fix string) Problem {
+	path = d.written(path)
 	line, column := d.Position(path)
 	return d.problemAt(line, column, path, message, fix)
 }
@@ -115,22 +119,62 @@ func parent(path string) string {
 	return path[:max(0, strings.LastIndexByte(path, '.'))]
 }
 
-// convertDocument makes the hub version of what is left in v.
-func convertDocument(v *value, imported bool) (*v1beta2.Work, error) {
+// convert makes the hub version of what is left in v.
+func (d *Document) convert(v *value, what class) error {
 	var b bytes.Buffer
 	v.encode(&b)
-	w := &v1beta2.Work{}
-	if !imported {
-		if err := json.Unmarshal(b.Bytes(), w); err != nil {
-			return nil, err
-		}
-	} else {
+	d.Work = &v1beta2.Work{}
+	switch what { //nolint:exhaustive // nothing else comes here
+	case isJob:
 		var job batchv1.Job
 		if err := json.Unmarshal(b.Bytes(), &job); err != nil {
-			return nil, err
+			return err
 		}
-		w.ObjectMeta, w.Spec.JobSpec = job.ObjectMeta, job.Spec
+		d.Work.ObjectMeta, d.Work.Spec.JobSpec = job.ObjectMeta, job.Spec
+	case isAlpha:
+		d.alpha = &v1alpha1.Work{}
+		if err := json.Unmarshal(b.Bytes(), d.alpha); err != nil {
+			return err
+		}
+		var ignored bool
+		var err error
+		if d.Work, ignored, err = FromV1alpha1(d.alpha); err != nil {
+			return err
+		}
+		d.staleOriginal(ignored)
+		return nil
+	default:
+		if err := json.Unmarshal(b.Bytes(), d.Work); err != nil {
+			return err
+		}
 	}
-	w.APIVersion, w.Kind = v1beta2.GroupVersion.String(), v1beta2.Kind
-	return w, nil
+	d.Work.APIVersion, d.Work.Kind = v1beta2.GroupVersion.String(), v1beta2.Kind
+	return nil
+}
+
+// staleOriginal notes that what rode along with the document was not used.
+func (d *Document) staleOriginal(ignored bool) {
+	if ignored {
+		d.Notes = append(d.Notes, "annotation "+work.AnnotationConverted+" is ignored: the document was edited since it was converted")
+	}
+}
+
+// written is where a path of the hub version is in a document of another one.
+func (d *Document) written(path string) string {
+	if d.alpha == nil {
+		return path
+	}
+	moved := [][2]string{
+		{"spec.cleanupPolicy.ttlSecondsAfterFinished", "spec.ttlSecondsAfterFinished"},
+		{"spec.schedulingPolicy.priority", "spec.priority"},
+	}
+	if d.alpha.Spec.RetryStrategy != nil {
+		moved = append(moved, [2]string{"spec.maxRetries", "spec.retryStrategy.limit"}, [2]string{"spec.podFailurePolicy", "spec.retryStrategy.onExitCodes"})
+	}
+	for _, m := range moved {
+		if path == m[0] || strings.HasPrefix(path, m[0]+".") || strings.HasPrefix(path, m[0]+"[") {
+			return m[1]
+		}
+	}
+	return path
 }

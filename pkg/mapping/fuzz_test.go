@@ -12,6 +12,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/stretchr/testify/require"
 	sigsyaml "sigs.k8s.io/yaml"
+
+	"github.com/kubectl-work/kubectl-work/pkg/apis/work/v1beta2"
 )
 
 // seeds are every input of the other tests.
@@ -110,5 +112,21 @@ func FuzzMeaning(f *testing.F) {
 		require.NoError(t, json.Unmarshal(b.Bytes(), &ours), b.String())
 		require.NoError(t, json.Unmarshal(want, &theirs))
 		require.Equal(t, theirs, ours, text)
+	})
+}
+
+// FuzzConversion: no random document loses anything between the versions.
+func FuzzConversion(f *testing.F) {
+	f.Add(int64(1))
+	f.Fuzz(func(t *testing.T, seed int64) {
+		hub := &v1beta2.Work{}
+		filler(seed).Fill(hub)
+		hub.APIVersion, hub.Kind = v1beta2.GroupVersion.String(), v1beta2.Kind
+		hub = through(t, hub)
+		alpha, _, err := ToV1alpha1(hub)
+		require.NoError(t, err)
+		again, _, err := FromV1alpha1(through(t, alpha))
+		require.NoError(t, err)
+		require.Equal(t, text(t, hub), text(t, again))
 	})
 }

@@ -6,6 +6,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/kubectl-work/kubectl-work/pkg/apis/work"
+	"github.com/kubectl-work/kubectl-work/pkg/apis/work/v1alpha1"
 	"github.com/kubectl-work/kubectl-work/pkg/apis/work/v1beta2"
 )
 
@@ -15,6 +16,7 @@ type class int
 const (
 	isWrong class = iota
 	isWork
+	isAlpha // a Work of v1alpha1
 	isJob
 	isList
 	isJobList
@@ -29,6 +31,8 @@ func classify(apiVersion, kind string) (class, string) {
 	switch {
 	case apiVersion == hub && kind == v1beta2.Kind:
 		return isWork, ""
+	case apiVersion == v1alpha1.GroupVersion.String() && kind == v1beta2.Kind:
+		return isAlpha, ""
 	case apiVersion == batch && kind == job:
 		return isJob, ""
 	case apiVersion == "v1" && kind == list:

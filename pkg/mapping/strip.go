@@ -72,7 +72,7 @@ func (s *stripper) generated(labels *value, path string) {
 // ours leaves out the keys by which one run of a Work is known.
 func (s *stripper) ours(v *value, path string) {
 	s.dropAll(v, path, "they belong to the run this is a copy of", func(key string) bool {
-		return strings.HasPrefix(key, work.Group+"/")
+		return strings.HasPrefix(key, work.Group+"/") && key != work.AnnotationConverted // that is of the document
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math/big"
 	"strconv"
+	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -52,6 +53,7 @@ func ToJob(w *v1beta2.Work, in Injection) (*batchv1.Job, error) {
 	if p := doc.Spec.CleanupPolicy; p != nil && p.TTLSecondsAfterFinished != nil {
 		job.Spec.TTLSecondsAfterFinished = p.TTLSecondsAfterFinished
 	}
+	mapScheduling(job, doc.Spec.SchedulingPolicy)
 	annotate(job, doc, in)
 	if err := record(job, w); err != nil {
 		return nil, err
@@ -68,6 +70,31 @@ func RunName(name string, run int) string {
 	}
 	suffix := fmt.Sprintf("-r%d", run)
 	return Shorten(name, maxLabel-len(suffix)) + suffix
+}
+
+// mapScheduling fills in what the template leaves to the scheduling policy. Where both say something, Validate has made sure
+// that it is the same.
+func mapScheduling(job *batchv1.Job, p *v1beta2.SchedulingPolicy) {
+	if p == nil {
+		return
+	}
+	spec := &job.Spec.Template.Spec
+	spec.PriorityClassName = cmp.Or(spec.PriorityClassName, p.PriorityClassName)
+	if len(p.NodeSelector) > 0 {
+		spec.NodeSelector = merged(p.NodeSelector, spec.NodeSelector)
+	}
+	if spec.Affinity == nil {
+		spec.Affinity = p.Affinity
+	}
+	if len(spec.Tolerations) == 0 {
+		spec.Tolerations = p.Tolerations
+	}
+	if len(spec.TopologySpreadConstraints) == 0 {
+		spec.TopologySpreadConstraints = p.TopologySpreadConstraints
+	}
+	if p.QueueName != "" {
+		job.Labels = merged(job.Labels, map[string]string{work.LabelKueueQueue: p.QueueName})
+	}
 }
 
 // mapRetries sets backoffLimit = ceil(maxRetries × retryFactor), in exact decimal arithmetic.
@@ -95,8 +122,15 @@ func mapRetries(spec *batchv1.JobSpec, from v1beta2.WorkSpec) error {
 // annotate adds what identifies the run: labels on Job and Pods, annotations on the Job.
 func annotate(job *batchv1.Job, doc *v1beta2.Work, in Injection) {
 	labels := map[string]string{work.LabelWork: LabelValue(doc.Name), work.LabelRun: strconv.Itoa(max(in.Run, 1))}
+	if doc.Spec.Tenant != "" {
+		labels[work.LabelTenant] = doc.Spec.Tenant
+	}
 	job.Labels = merged(job.Labels, labels)
 	job.Spec.Template.Labels = merged(job.Spec.Template.Labels, labels)
+	if d := doc.Spec.Debug; d != nil {
+		job.Spec.Template.Annotations = merged(job.Spec.Template.Annotations, map[string]string{work.AnnotationDebug: fmt.Sprintf("%d/%s", d.Port, strings.TrimPrefix(d.Path, "/"))})
+	}
+	delete(job.Annotations, work.AnnotationConverted)
 	own := map[string]string{work.AnnotationSubmitID: in.SubmitID}
 	if LabelValue(doc.Name) != doc.Name {
 		own[work.AnnotationName] = doc.Name
@@ -110,7 +144,12 @@ func annotate(job *batchv1.Job, doc *v1beta2.Work, in Injection) {
 			own[work.AnnotationTraceState] = in.TraceState
 		}
 	}
-	if job.Spec.Suspend != nil && *job.Spec.Suspend && job.Labels[work.LabelKueueQueue] == "" {
+	queue := ""
+	if p := doc.Spec.SchedulingPolicy; p != nil {
+		queue = p.QueueName
+	}
+	if job.Spec.Suspend != nil && *job.Spec.Suspend && (job.Labels[work.LabelKueueQueue] == "" || queue != "") {
+		delete(job.Labels, work.LabelKueueQueue) // resume hands it to the queue
 		hold := work.Hold{Type: work.HoldPaused, By: in.SubmittedBy, Reason: "submitted with spec.suspend: true", Since: metav1.NewTime(in.Now)}
 		own[work.AnnotationHolds] = work.Holds{}.With(hold).String()
 	}

@@ -24,7 +24,10 @@ func Validate(d *Document) Problems {
 	v := &validator{Document: d}
 	v.metadata()
 	v.retries()
+	v.strategy()
 	v.cleanup()
+	v.scheduling()
+	v.extras()
 	v.jobSpec()
 	v.indexes()
 	v.podFailurePolicy()

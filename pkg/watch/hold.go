@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-work/kubectl-work/pkg/apis/work"
+	"github.com/kubectl-work/kubectl-work/pkg/mapping"
 	"github.com/kubectl-work/kubectl-work/pkg/status"
 )
 
@@ -87,11 +88,39 @@ func DecideResume(job *batchv1.Job, v status.Verdict, r HoldRequest) HoldDecisio
 	if !isSuspended(job) && len(holds) == 0 && err == nil {
 		return HoldDecision{Done: "unchanged (not paused)"}
 	}
+	if queue := withheldQueue(job); queue != "" {
+		return HoldDecision{Patch: queuePatch(job, holds.Without(work.HoldPaused), queue), Done: fmt.Sprintf("handed to queue %s, which decides when it starts", queue)}
+	}
 	d := HoldDecision{Patch: holdPatch(job, holds.Without(work.HoldPaused), false), Done: "resumed"}
 	if s := job.Spec.ActiveDeadlineSeconds; s != nil {
 		d.Warnings = append(d.Warnings, fmt.Sprintf("job/%s: Kubernetes counts activeDeadlineSeconds (%d) anew from now", job.Name, *s))
 	}
 	return d
+}
+
+// withheldQueue is Kueue's queue of a run that was submitted on hold: until its holds are gone the queue must not see it.
+func withheldQueue(job *batchv1.Job) string {
+	w, _, err := mapping.DecodeSpec(job)
+	if err != nil || w.Spec.SchedulingPolicy == nil || job.Labels[work.LabelKueueQueue] != "" || !isSuspended(job) {
+		return ""
+	}
+	return w.Spec.SchedulingPolicy.QueueName
+}
+
+// queuePatch takes the last hold off and lets the queue see the run: it stays suspended, and from then on the release is the
+// queue's.
+func queuePatch(job *batchv1.Job, holds work.Holds, queue string) []byte {
+	annotations := map[string]any{work.AnnotationHolds: nil, work.AnnotationUID: string(job.UID)}
+	if len(holds) > 0 {
+		annotations[work.AnnotationHolds] = holds.String()
+	}
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"uid": job.UID, "resourceVersion": job.ResourceVersion, "annotations": annotations, "labels": map[string]any{work.LabelKueueQueue: queue},
+	}})
+	if err != nil { // strings always marshal
+		return nil
+	}
+	return patch
 }
 
 func refuseFinished(job *batchv1.Job, v status.Verdict) HoldDecision {

@@ -14,6 +14,8 @@ const FieldManager = "kubectl-work"
 const (
 	LabelWork = Group + "/work" // the Work's name, or its short form when it has over 63 characters
 	LabelRun  = Group + "/run"  // run number, decimal, from 1
+
+	LabelTenant = Group + "/tenant" // whom the Work belongs to
 )
 
 // Annotations on the Job.
@@ -29,6 +31,9 @@ const (
 	AnnotationTraceParent = Group + "/traceparent"  // W3C trace context
 	AnnotationTraceState  = Group + "/tracestate"
 )
+
+// AnnotationConverted is on documents, never on Jobs: what the version that the document is written in cannot say.
+const AnnotationConverted = Group + "/converted"
 
 // AnnotationDebug is on the Pods: the port and path where a task serves its own status, as PORT/PATH.
 const AnnotationDebug = Group + "/debug"

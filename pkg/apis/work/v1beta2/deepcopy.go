@@ -1,5 +1,7 @@
 package v1beta2
 
+import corev1 "k8s.io/api/core/v1"
+
 // DeepCopy returns a copy that shares nothing with w.
 func (w *Work) DeepCopy() *Work {
 	if w == nil {
@@ -11,11 +13,28 @@ func (w *Work) DeepCopy() *Work {
 		MaxRetries:    clone(w.Spec.MaxRetries),
 		RetryFactor:   w.Spec.RetryFactor,
 		CleanupPolicy: clone(w.Spec.CleanupPolicy),
+		Tenant:        w.Spec.Tenant,
+		Debug:         clone(w.Spec.Debug),
 	}
+	out.Spec.SchedulingPolicy = w.Spec.SchedulingPolicy.deepCopy()
 	if p := out.Spec.CleanupPolicy; p != nil {
 		p.TTLSecondsAfterFinished = clone(p.TTLSecondsAfterFinished)
 	}
 	return out
+}
+
+func (p *SchedulingPolicy) deepCopy() *SchedulingPolicy {
+	if p == nil {
+		return nil
+	}
+	// The template has the same fields, and copies them.
+	spec := (&corev1.PodSpec{
+		NodeSelector: p.NodeSelector, Affinity: p.Affinity, Tolerations: p.Tolerations, TopologySpreadConstraints: p.TopologySpreadConstraints,
+	}).DeepCopy()
+	return &SchedulingPolicy{
+		Priority: clone(p.Priority), QueueName: p.QueueName, PriorityClassName: p.PriorityClassName,
+		NodeSelector: spec.NodeSelector, Affinity: spec.Affinity, Tolerations: spec.Tolerations, TopologySpreadConstraints: spec.TopologySpreadConstraints,
+	}
 }
 
 func clone[T any](p *T) *T {

@@ -8,6 +8,9 @@ func SetDefaults(w *Work) {
 	if w.Spec.MaxRetries != nil && w.Spec.RetryFactor == "" {
 		w.Spec.RetryFactor = DefaultRetryFactor
 	}
+	if d := w.Spec.Debug; d != nil && d.Path == "" {
+		d.Path = DefaultDebugPath
+	}
 	if w.Spec.Template.Spec.RestartPolicy == "" {
 		w.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
 	}

@@ -6,6 +6,7 @@ package v1beta2
 
 import (
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -20,6 +21,9 @@ var GroupVersion = schema.GroupVersion{Group: work.Group, Version: "v1beta2"}
 
 // DefaultRetryFactor multiplies maxRetries when retryFactor is not set.
 const DefaultRetryFactor = "1.5"
+
+// DefaultDebugPath is where a task serves its own status when it does not say where.
+const DefaultDebugPath = "debug/work-status"
 
 // Work is a one-shot, terminable task: it runs as a batch/v1 Job of its name and ends Succeeded or Failed.
 type Work struct {
@@ -44,6 +48,40 @@ type WorkSpec struct {
 
 	// CleanupPolicy says what happens to the Job after it finished.
 	CleanupPolicy *CleanupPolicy `json:"cleanupPolicy,omitempty"`
+
+	// SchedulingPolicy says where and when its Pods run. What the template says too must be the same there.
+	SchedulingPolicy *SchedulingPolicy `json:"schedulingPolicy,omitempty"`
+
+	// Tenant is whom the Work belongs to: a label on Job and Pods. It informs; RBAC protects.
+	Tenant string `json:"tenant,omitempty"`
+
+	// Debug is where the task serves its own status, for `describe --debug`.
+	Debug *Debug `json:"debug,omitempty"`
+}
+
+// SchedulingPolicy says where and when the Pods of a Work run. All but Priority and QueueName are the template's fields of
+// the same name.
+type SchedulingPolicy struct {
+	// Priority orders a waiting line: the higher goes first.
+	Priority *int32 `json:"priority,omitempty"`
+
+	// QueueName is Kueue's LocalQueue: the label kueue.x-k8s.io/queue-name.
+	QueueName string `json:"queueName,omitempty"`
+
+	PriorityClassName         string                            `json:"priorityClassName,omitempty"`
+	NodeSelector              map[string]string                 `json:"nodeSelector,omitempty"`
+	Affinity                  *corev1.Affinity                  `json:"affinity,omitempty"`
+	Tolerations               []corev1.Toleration               `json:"tolerations,omitempty"`
+	TopologySpreadConstraints []corev1.TopologySpreadConstraint `json:"topologySpreadConstraints,omitempty"`
+}
+
+// Debug is where a task serves its own status.
+type Debug struct {
+	// Port of its Pod, from 1 to 65535.
+	Port int32 `json:"port"`
+
+	// Path there. Default debug/work-status.
+	Path string `json:"path,omitempty"`
 }
 
 // CleanupPolicy says what happens to a finished run.
