@@ -193,8 +193,8 @@ func takeOriginal(annotations *map[string]string, version string, made any) (ori
 	rest := maps.Clone(*annotations)
 	delete(rest, work.AnnotationConverted)
 	*annotations = orNil(rest)
-	var c converted
-	if json.Unmarshal([]byte(text), &c) != nil || c.Version != version {
+	c, readable := readConverted(text)
+	if !readable || c.Version != version {
 		return nil, true, nil
 	}
 	hash, err := specHash(made)
@@ -205,6 +205,11 @@ func takeOriginal(annotations *map[string]string, version string, made any) (ori
 		return nil, true, nil
 	}
 	return c.Spec, false, nil
+}
+
+func readConverted(text string) (c converted, readable bool) {
+	err := json.Unmarshal([]byte(text), &c)
+	return c, err == nil
 }
 
 // strategy checks what v1alpha1 alone has: retryStrategy says what maxRetries and podFailurePolicy say.

@@ -27,7 +27,7 @@ func filler(seed int64) *randfill.Filler {
 		},
 		func(t *metav1.Time, c randfill.Continue) { *t = metav1.Unix(int64(c.Intn(1<<30)), 0) },
 		func(i *intstr.IntOrString, c randfill.Continue) { *i = intstr.FromInt32(int32(c.Intn(100))) },
-		func(f *metav1.FieldsV1, _ randfill.Continue) { f.Raw = []byte("{}") },
+		func(f *metav1.FieldsV1, _ randfill.Continue) { f.SetRawString("{}") },
 		func(m *metav1.ObjectMeta, c randfill.Continue) {
 			m.Name = "w" + c.String(4)
 			m.Labels, m.Annotations = map[string]string{"a": c.String(3)}, map[string]string{"b": c.String(3)}
