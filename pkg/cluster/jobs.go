@@ -50,6 +50,11 @@ func (c *Client) LivePods(ctx context.Context, namespace string) ([]*corev1.Pod,
 	return c.pods(ctx, namespace, metav1.ListOptions{FieldSelector: unfinishedPods().String()})
 }
 
+// AllPods lists the Pods of a namespace; namespace "" is all namespaces.
+func (c *Client) AllPods(ctx context.Context, namespace string) ([]*corev1.Pod, error) {
+	return c.pods(ctx, namespace, metav1.ListOptions{})
+}
+
 func unfinishedPods() fields.Selector {
 	return fields.AndSelectors(
 		fields.OneTermNotEqualSelector("status.phase", string(corev1.PodSucceeded)),

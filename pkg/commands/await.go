@@ -140,7 +140,7 @@ func (a *app) await(ctx context.Context, c *cluster.Client, scope cluster.Scope,
 	if f.record != "" {
 		a.recordEnds(ctx, c, recorder, runs)
 	}
-	report.codeFrom, report.reports = f.codeFrom, f.reports
+	report.codeFrom, report.reports, report.min = f.codeFrom, f.reports, what.min
 	report.ended = a.atEnd(ctx, c, runs, f, err)
 	if failed := recorder.close(); failed != nil { // the result is not touched by it
 		fmt.Fprintln(a.Err, "error:", failed)
@@ -242,6 +242,10 @@ func resultLine(w *watch.Waited) string {
 		return render.Verdict(w.Name, w.Verdict)
 	case (d.Result == watch.ResultTimeout || d.Result == watch.ResultCut) && w.Job == nil:
 		return fmt.Sprintf("job/%s %s: NotFound - it is not there", w.Name, d.Result)
+	case d.Result == watch.ResultReached && d.Reason == "Deleted":
+		return render.Result(w.Name, "Deleted", "", "")
+	case d.Result == watch.ResultTimeout && d.Remark != "":
+		return render.Result(w.Name, string(d.Result), d.Reason, d.Remark)
 	case d.Result == watch.ResultTimeout, d.Result == watch.ResultCut:
 		return render.Result(w.Name, string(d.Result), string(w.Verdict.Phase), or(w.Verdict.Message, render.Progress(w.Verdict.Progress)))
 	}

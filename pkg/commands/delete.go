@@ -169,7 +169,7 @@ func (o *deleteOptions) targets(ctx context.Context, c *cluster.Client) (jobs []
 			return nil, nil, err
 		}
 		var namespace string
-		if names, namespace, err = namesOf(documents, c); err != nil {
+		if names, namespace, err = namesOf(documents, c, o.app.Getenv(submitIDEnv)); err != nil {
 			return nil, nil, err
 		}
 		c.Namespace = namespace

@@ -126,7 +126,7 @@ func runDescribe(ctx context.Context, o *describeOptions) error {
 	if err != nil {
 		return err
 	}
-	client, jobs, err := o.selected(ctx)
+	client, jobs, missing, err := o.selected(ctx)
 	if err != nil {
 		return errors.Join(err, recorder.close())
 	}
@@ -137,29 +137,44 @@ func runDescribe(ctx context.Context, o *describeOptions) error {
 	if err != nil {
 		return errors.Join(err, recorder.close())
 	}
-	return errors.Join(o.print(snapshots), recorder.close())
+	if len(snapshots) == 0 && missing != nil {
+		return errors.Join(missing, recorder.close())
+	}
+	if err := errors.Join(o.print(snapshots), recorder.close()); err != nil {
+		return err
+	}
+	return missing
 }
 
-// selected connects and resolves names, a selector or files to Jobs.
-func (o *describeOptions) selected(ctx context.Context) (*cluster.Client, []*batchv1.Job, error) {
-	if !o.files.given() {
-		return o.app.selected(ctx, o.names, o.selector)
+// selected connects and resolves names, a selector or files to Jobs. missing tells of names that are not there, beside the
+// others.
+func (o *describeOptions) selected(ctx context.Context) (client *cluster.Client, jobs []*batchv1.Job, missing, err error) {
+	if o.selector != "" {
+		client, jobs, err = o.app.selected(ctx, nil, o.selector)
+		return client, jobs, nil, err
 	}
-	client, err := o.app.client()
+	names, err := jobNames(o.names)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
+	}
+	if client, err = o.app.client(); err != nil {
+		return nil, nil, nil, err
+	}
+	if !o.files.given() {
+		jobs, gone, err := findJobs(ctx, client, names)
+		return client, jobs, together(gone), err
 	}
 	documents, err := readDocuments(ctx, o.app, o.files, mapping.DecodeOptions{SkipOtherKinds: true})
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	names, namespace, err := namesOf(documents, client)
+	names, namespace, err := namesOf(documents, client, o.app.Getenv(submitIDEnv))
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	client.Namespace = namespace
-	jobs, err := selectJobs(ctx, client, names, "")
-	return client, jobs, err
+	jobs, gone, err := findJobs(ctx, client, names)
+	return client, jobs, together(gone), err
 }
 
 // look reads each Job's surroundings, and what explains it.

@@ -41,6 +41,7 @@ func (r *waitReport) writeReports(runs []*watch.Waited) {
 			if p, ok := r.place(w); ok {
 				issue.File, issue.Line = p.File, p.Line
 			}
+			issue.File = inside(r.app.Getenv("CI_PROJECT_DIR"), issue.File)
 			issues = append(issues, issue)
 		}
 		data, err := render.GitLab(issues)

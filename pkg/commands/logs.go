@@ -243,7 +243,7 @@ func removed(s status.Snapshot) int {
 
 func (a *app) noteRemoved(s status.Snapshot) {
 	if n := removed(s); n > 0 {
-		a.note("%d pods finished and were removed; their logs are not available", n)
+		a.note("%s finished and removed; the logs are not available", podsWere(n))
 	}
 }
 
@@ -255,7 +255,7 @@ func (o *logsOptions) nothing(s status.Snapshot, sources int) error {
 	case sources > 0:
 		o.app.note("no output%s", notStarted(pods))
 	case removed(s) > 0 && len(pods) == 0:
-		return &codeError{Code: CodeGone, Err: fmt.Errorf("%d pods finished and were removed; logs are not available", removed(s))}
+		return &codeError{Code: CodeGone, Err: fmt.Errorf("%s finished and removed; logs are not available", podsWere(removed(s)))}
 	case len(pods) == 0 && verdict.Phase.Finished():
 		o.app.note("this job had no pods")
 	case o.narrowed() && len(pods) > 0:
@@ -303,4 +303,11 @@ func containerNames(pods []*corev1.Pod) string {
 		}
 	}
 	return strings.Join(names, ", ")
+}
+
+func podsWere(n int) string {
+	if n == 1 {
+		return "1 pod has"
+	}
+	return fmt.Sprintf("%d pods have", n)
 }

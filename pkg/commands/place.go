@@ -3,6 +3,8 @@ package commands
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
+	"strings"
 
 	"github.com/kubectl-work/kubectl-work/pkg/mapping"
 	"github.com/kubectl-work/kubectl-work/pkg/render"
@@ -41,9 +43,23 @@ func (r *waitReport) annotate(runs []*watch.Waited) {
 	}
 	for _, w := range runs {
 		if p, ok := r.place(w); ok {
-			fmt.Fprintln(r.app.Err, render.GitHubError(p.File, p.Line, p.Message))
+			fmt.Fprintln(r.app.Err, render.GitHubError(inside(r.app.Getenv("GITHUB_WORKSPACE"), p.File), p.Line, p.Message))
 		}
 	}
+}
+
+// inside is the path of a file from the folder of the repository, as CI systems want it; the path as it was given where that
+// is not known, or the file is not in it.
+func inside(repository, file string) string {
+	path, err := filepath.Abs(file)
+	if repository == "" || err != nil {
+		return file
+	}
+	rel, err := filepath.Rel(repository, path)
+	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		return file
+	}
+	return filepath.ToSlash(rel)
 }
 
 // annotateProblems marks the lines of a file that was refused.
@@ -54,7 +70,11 @@ func (r *waitReport) annotateProblems(err error) {
 	}
 	for _, p := range problems {
 		if p.Line > 0 {
-			fmt.Fprintln(r.app.Err, render.GitHubError(p.File, p.Line, p.Message))
+			text := p.Message
+			if p.Path != "" {
+				text = p.Path + ": " + text
+			}
+			fmt.Fprintln(r.app.Err, render.GitHubError(inside(r.app.Getenv("GITHUB_WORKSPACE"), p.File), p.Line, text))
 		}
 	}
 }

@@ -30,13 +30,13 @@ func (o *listOptions) read(ctx context.Context, c *cluster.Client, names []strin
 	if o.all {
 		namespace = metav1.NamespaceAll
 	}
-	found, err = o.app.readRuns(ctx, c, namespace, o.selector)
+	found, err = o.app.readRuns(ctx, c, namespace, o.selector, o.output == formatWide)
 	return found, nil, err
 }
 
 // readRuns lists Jobs and living Pods at the same time: two round trips become one. Pods that have ended do not change a
-// phase and are most of what a namespace holds.
-func (a *app) readRuns(ctx context.Context, c *cluster.Client, namespace, selector string) (listed, error) {
+// phase and are most of what a namespace holds; they only tell causes, which every asks for.
+func (a *app) readRuns(ctx context.Context, c *cluster.Client, namespace, selector string, every bool) (listed, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var (
@@ -53,6 +53,10 @@ func (a *app) readRuns(ctx context.Context, c *cluster.Client, namespace, select
 	})
 	both.Go(func() {
 		defer a.caught()
+		if every {
+			pods, podsErr = c.AllPods(ctx, namespace)
+			return
+		}
 		pods, podsErr = c.LivePods(ctx, namespace)
 	})
 	both.Wait()

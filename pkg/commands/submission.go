@@ -305,13 +305,18 @@ func (s *submission) now() time.Time {
 
 // idOf is the submit id of a document: its own, so that several documents of one call stay apart.
 func (s *submission) idOf(number int) string {
-	switch {
-	case s.givenID == "":
+	if s.givenID == "" {
 		return s.app.NewID()
-	case s.several:
-		return fmt.Sprintf("%s-%d", s.givenID, number+1)
 	}
-	return s.givenID
+	return documentID(s.givenID, number, s.several)
+}
+
+// documentID is the submit id of one of several documents of a call.
+func documentID(id string, number int, several bool) string {
+	if several {
+		return fmt.Sprintf("%s-%d", id, number+1)
+	}
+	return id
 }
 
 // checkSuffix refuses a name like etl-r2 when etl has runs: it would pass for one of them.
@@ -389,15 +394,19 @@ func readDocuments(ctx context.Context, a *app, files inputs, o mapping.DecodeOp
 }
 
 // namesOf are the names of Works and their namespace, for commands that only look them up.
-func namesOf(documents []*mapping.Document, c *cluster.Client) (names []string, namespace string, err error) {
+func namesOf(documents []*mapping.Document, c *cluster.Client, submitID string) (names []string, namespace string, err error) {
 	if err := checkPlaces(documents, place{namespace: c.Namespace, explicit: c.Explicit}, true); err != nil {
 		return nil, "", err
 	}
-	for _, d := range documents {
-		if d.Work.Name == "" {
-			return nil, "", refuse("%s: a document with generateName has no name to look up", d.File)
+	for i, d := range documents {
+		name := d.Work.Name
+		if name == "" && submitID == "" {
+			return nil, "", refuse("%s: a document with generateName has no name to look up; the submit id that it was submitted with gives one (%s)", d.File, submitIDEnv)
 		}
-		names = append(names, d.Work.Name)
+		if name == "" {
+			name = mapping.GenerateName(d.Work.GenerateName, documentID(submitID, i, len(documents) > 1))
+		}
+		names = append(names, name)
 		namespace = or(d.Work.Namespace, c.Namespace)
 	}
 	return names, namespace, nil

@@ -83,6 +83,10 @@ func newWaitCommand(a *app, run func(context.Context, *waitOptions) error) *cobr
 			acting (after a grace time) or can no longer get where --for wants it, with 6 for a held one under --on-hold=fail,
 			with 7 and 8 for missing rights and a server out of reach.
 
+			--for: finished and succeeded end with the run; failed when its failure is decided; started when a Pod has a node;
+			running when a container runs; released when it is not suspended; deleted when the Job is gone. -l and --all take the
+			Jobs that are there at the start; with --absent=wait --min N the first N that are.
+
 			Of several Jobs each is waited for to its own end, and the worst result gives the code; --any ends with the first
 			that got there. The result goes to stdout, progress to stderr; the output of --logs goes to stdout with a result in
 			text, and to stderr beside one in JSON.`),
@@ -197,7 +201,7 @@ func (o *waitOptions) targets(ctx context.Context, c *cluster.Client) (cluster.S
 		if o.documents, err = readDocuments(ctx, o.app, o.files, mapping.DecodeOptions{SkipOtherKinds: true}); err != nil {
 			return scope, nil, err
 		}
-		if names, scope.Namespace, err = namesOf(o.documents, c); err != nil {
+		if names, scope.Namespace, err = namesOf(o.documents, c, o.app.Getenv(submitIDEnv)); err != nil {
 			return scope, nil, err
 		}
 	}

@@ -23,6 +23,7 @@ type waitReport struct {
 	namespace string
 	documents []*mapping.Document  // where the runs came from, if from files
 	codeFrom  string               // container whose exit code replaces that of a failed run, "" for none
+	min       int                  // Jobs that were waited for to appear
 	reports   []string             // KIND=FILE
 	ended     map[types.UID]string // what was done to runs that were given up
 }
@@ -51,6 +52,9 @@ func (r *waitReport) done(runs []*watch.Waited, err error, anyOne bool) error {
 		code = CodeOK
 	}
 	switch {
+	case errors.Is(err, errTimeout) && len(runs) < r.min:
+		code = worst(append(codes, CodeTimeout))
+		err = &codeError{Code: CodeTimeout, Err: fmt.Errorf("%d of the %d Jobs that --min wants were there in time", len(runs), r.min)}
 	case errors.Is(err, errTimeout):
 		code = worst(append(codes, CodeTimeout))
 		if len(runs) > 0 { // their lines say it
@@ -219,13 +223,19 @@ func conclusion(runs []*watch.Waited, code Code, err error) (outcome, reason str
 			continue
 		}
 		outcome = or(string(w.Verdict.Outcome), string(w.Decision.Result))
+		if w.Decision.Result == watch.ResultMissed {
+			outcome = string(watch.ResultMissed)
+		}
 		if err != nil {
 			outcome = or(string(w.Verdict.Outcome), reasonOf(err, ""))
 		}
 		reason = or(w.Decision.Reason, w.Verdict.Reason)
 		return or(outcome, "Unknown"), or(reasonOf(err, reason), "None"), w
 	}
-	return "Unknown", or(reasonOf(err, ""), "None"), nil
+	words := map[Code]string{
+		CodeOK: string(watch.ResultReached), CodeTimeout: string(watch.ResultTimeout), CodeGone: string(watch.ResultGone),
+	}
+	return or(words[code], "Unknown"), or(reasonOf(err, ""), "None"), nil
 }
 
 // reasonOf names an error in a word; without one it is the run's own reason.

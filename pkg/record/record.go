@@ -79,6 +79,7 @@ func (w *Writer) Add(s status.Snapshot) {
 	if w.failure != nil {
 		return
 	}
+	s.Events = status.RelatedEvents(s) // those of others are not ours to keep
 	if !w.begun {
 		w.begun = true
 		w.line(Header{APIVersion: Version, Kind: kind, At: s.At})
@@ -219,6 +220,7 @@ func Read(in io.Reader) (*Recording, error) {
 	case len(r.entries) == 0:
 		return nil, errors.New("the recording holds nothing")
 	}
+	slices.SortStableFunc(r.entries, func(a, b Entry) int { return a.At.Compare(b.At) }) // runs take turns, and a look takes time
 	return &r, nil
 }
 

@@ -91,7 +91,7 @@ func formatError(v view, c container) string {
 }
 
 func neverStarted(t *corev1.ContainerStateTerminated) bool {
-	return t.Reason == "StartError" || t.Reason == "ContainerCannotRun"
+	return t != nil && (t.Reason == "StartError" || t.Reason == "ContainerCannotRun")
 }
 
 // quoted sets a program's own words apart. They stay as they are: what is not fit for a screen goes where it is drawn.

@@ -35,13 +35,32 @@ type CodeCount struct {
 // try of a Pod that goes on. Nil when there is none, or it was read.
 func logWanted(v view) *LogSource {
 	c, found := newestFailed(v)
+	if !found {
+		c, found = cutOff(v)
+	}
 	if !found || neverStarted(c.ended()) {
 		return nil
 	}
 	if _, read := v.logOf(c.pod.Name, c.spec.Name); read {
 		return nil
 	}
-	return &LogSource{Pod: c.pod.Name, Container: c.spec.Name, Previous: c.status.State.Terminated == nil}
+	return &LogSource{Pod: c.pod.Name, Container: c.spec.Name, Previous: c.ended() != nil && c.status.State.Terminated == nil}
+}
+
+// cutOff is a container that still runs although the Job's time is over: in its grace it can be asked for its output, after
+// that no more.
+func cutOff(v view) (container, bool) {
+	if c := failureCondition(v); c == nil || c.Reason != batchv1.JobReasonDeadlineExceeded {
+		return container{}, false
+	}
+	for _, pod := range v.live() {
+		for _, c := range containersOf(pod) {
+			if !c.init && c.status.State.Running != nil {
+				return c, true
+			}
+		}
+	}
+	return container{}, false
 }
 
 // newestFailed is the container that ended badly last, over all Pods; of several in one Pod the one that failed first,
@@ -103,6 +122,13 @@ func firstFailed(pod *corev1.Pod) (container, bool) {
 func failureOf(v view) *Failure {
 	f := &Failure{Tries: tries(v), Limit: tryLimit(v.Job), Codes: codes(v)}
 	c, ok := newestFailed(v)
+	if running, late := cutOff(v); !ok && late {
+		f.Pod, f.Container, f.Message = running.pod.Name, running.spec.Name, "it still ran when the time was over"
+		if tail, read := v.logOf(f.Pod, f.Container); read {
+			f.Output = tail.Lines
+		}
+		return f
+	}
 	if !ok {
 		if pod := newestFailedPod(v); pod != nil {
 			f.Pod, f.Reason, f.Message = pod.Name, pod.Status.Reason, pod.Status.Message

@@ -2,6 +2,7 @@ package status
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -15,7 +16,7 @@ func Of(s Snapshot) Verdict {
 	verdict := Verdict{Phase: phase, Outcome: outcome, Partial: s.PodsHidden, Progress: progressOf(v)}
 	verdict.Scheduled = slices.ContainsFunc(v.live(), func(p *corev1.Pod) bool { return p.Spec.NodeName != "" })
 	verdict.Since = since(v, phase)
-	if !suspended(s.Job) {
+	if !suspended(s.Job) && v.condition(batchv1.JobSuspended) == nil { // released, and the Job controller has seen it
 		verdict.Released = s.Job.CreationTimestamp.Time
 		if at := releasedAt(s.Job); !at.IsZero() {
 			verdict.Released = at
@@ -30,6 +31,7 @@ func Of(s Snapshot) Verdict {
 			verdict.Findings = append(verdict.Findings, f)
 		}
 	}
+	inNamespace(s.Job.Namespace, verdict.Findings)
 	if outcome == OutcomeFailed {
 		verdict.Failure = failureOf(v)
 	}
@@ -90,4 +92,25 @@ func since(v view, p Phase) time.Time {
 		return v.Job.CreationTimestamp.Time
 	}
 	return time.Time{}
+}
+
+// inNamespace makes the commands of advice fit to be pasted anywhere: each names the namespace, but for those about nodes.
+func inNamespace(namespace string, findings []Finding) {
+	if namespace == "" {
+		return
+	}
+	for i := range findings {
+		for j := range findings[i].Advice {
+			parts := strings.Split(findings[i].Advice[j].Command, " | ")
+			for k, part := range parts {
+				if !strings.Contains(part, " node") {
+					parts[k] = strings.TrimSuffix(part, " -f -") + " -n " + namespace
+					if strings.HasSuffix(part, " -f -") {
+						parts[k] += " -f -"
+					}
+				}
+			}
+			findings[i].Advice[j].Command = strings.Join(parts, " | ")
+		}
+	}
 }

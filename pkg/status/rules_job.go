@@ -3,6 +3,7 @@ package status
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -29,6 +30,10 @@ func findFailed(v view, _ Phase) []Finding {
 		if neverStarted(newest.ended()) { // there is no output
 			finding.Advice = nil
 		}
+	}
+	if len(v.pods) == 0 && !v.PodsHidden { // what explains it is gone
+		finding.Advice = nil
+		finding.Details = append(finding.Details, podsRemoved(v)...)
 	}
 	if reason, message := stopped(v); reason != "" {
 		finding.Reason, finding.Message, finding.Advice = reason, message, nil
@@ -61,6 +66,31 @@ func failedMessage(v view, c *batchv1.JobCondition) string {
 		return c.Message
 	}
 	return cause
+}
+
+// podsRemoved says where the Pods of a failed Job are: the Job controller deletes those that still ran, with their output,
+// and under OnFailure that is the one that failed. What is left of them is in their events.
+func podsRemoved(v view) []string {
+	made, removed := podNames(v)
+	if len(removed) == 0 && v.Job.Spec.Template.Spec.RestartPolicy != corev1.RestartPolicyOnFailure {
+		return nil
+	}
+	lines := []string{"the Job controller removed the Pods that still ran, and their output with them"}
+	if v.Job.Spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure {
+		lines = []string{"under restartPolicy: OnFailure the Pod goes with the last try, and its output with it; Never keeps the Pod of each try"}
+	}
+	var newest *corev1.Event
+	for i := range v.Events {
+		e := &v.Events[i]
+		if e.Type == corev1.EventTypeWarning && e.InvolvedObject.Kind == "Pod" && slices.Contains(made, e.InvolvedObject.Name) &&
+			(newest == nil || EventTime(e).After(EventTime(newest))) {
+			newest = e
+		}
+	}
+	if newest != nil {
+		lines = append(lines, fmt.Sprintf("the last word about them: %s: %s", newest.Reason, newest.Message))
+	}
+	return lines
 }
 
 func endEvidence(c container) Evidence {

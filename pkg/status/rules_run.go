@@ -44,6 +44,9 @@ func findContainerFailing(v view, p Phase) []Finding {
 				Advice:   []Advice{{Command: "kubectl work logs " + v.Job.Name, Risk: RiskInspect, Why: "its output"}},
 				Details:  hints(v, c, end),
 			}
+			if by := killedBy(v, c); by != "" {
+				f.Message += ": " + by
+			}
 			if limit := v.Job.Spec.BackoffLimit; limit != nil && !c.sidecar() {
 				f.Message += fmt.Sprintf(", restart %d of limit %d", c.status.RestartCount, *limit)
 			} else {

@@ -169,7 +169,7 @@ func findUnschedulable(v view, p Phase) []Finding {
 		Next:     "the scheduler tries again when nodes or Pods change",
 		Field:    unschedulableField(pod, c.Message),
 		Details:  append(schedulerCauses(c.Message), nodeLines(v, pod)...),
-		Advice:   []Advice{{Command: "kubectl get nodes --show-labels", Risk: RiskInspect, Why: "what the nodes offer"}},
+		Advice:   []Advice{{Command: "kubectl describe nodes", Risk: RiskInspect, Why: "their labels and taints, what they offer and what is taken"}},
 	}
 	if asked := requests(pod); asked != "" {
 		f.Message += "; it asks for " + asked
