@@ -17,8 +17,9 @@ import (
 
 type retryOptions struct {
 	submitOptions
-	name string
-	run  int
+	name       string
+	run        int
+	failedOnly bool
 }
 
 func newRetryCommand(a *app, run func(context.Context, *retryOptions) error) *cobra.Command {
@@ -33,6 +34,9 @@ func newRetryCommand(a *app, run func(context.Context, *retryOptions) error) *co
 		Example: templates.Examples(`
 			# Try again, and wait for the result
 			kubectl work retry etl --wait
+
+			# Only the indexes that did not succeed: of "3,10" the Pod with index 1 stands for 10
+			kubectl work retry render --failed-only
 
 			# With the document that run 1 had
 			kubectl work retry etl --run 1`),
@@ -52,6 +56,7 @@ func newRetryCommand(a *app, run func(context.Context, *retryOptions) error) *co
 		},
 	}
 	cmd.Flags().IntVar(&o.run, "run", 0, "The run whose document is taken (default: the newest)")
+	cmd.Flags().BoolVar(&o.failedOnly, "failed-only", false, "Only the indexes of an Indexed run that did not succeed; "+mapping.EnvIndexMap+" tells the task which they are")
 	cmd.Flags().BoolVar(&o.choices.Force, "force", false, "Also when the newest run goes on")
 	o.addShared(cmd)
 	return cmd
@@ -94,6 +99,15 @@ func runRetry(ctx context.Context, o *retryOptions) error {
 		return o.refused(report, fmt.Errorf("job/%s: %w", job.Name, err))
 	}
 	w.Name, w.GenerateName, w.Namespace = mapping.WorkName(job), "", job.Namespace
+	if o.failedOnly {
+		left := status.Unfinished(job)
+		if len(left) == 0 {
+			return o.refused(report, refuse("job/%s has no indexes that did not succeed; --failed-only is for Indexed Jobs that failed", job.Name))
+		}
+		if err := mapping.OnlyIndexes(w, left); err != nil {
+			return o.refused(report, refuse("job/%s: %w", job.Name, err))
+		}
+	}
 	o.choices = watch.SubmitChoices{NewRun: true, IfFinished: watch.IfFinishedFail}
 	return o.submit(ctx, client, []*mapping.Document{{File: "job/" + job.Name, Work: w}}, report)
 }

@@ -43,3 +43,15 @@ func TestDiffSpeaksInTheUsersPaths(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, same)
 }
+
+func TestOnlyIndexes(t *testing.T) {
+	t.Parallel()
+	w := &v1beta2.Work{}
+	w.Spec.Completions, w.Spec.Parallelism = new(int32(100)), new(int32(10))
+	w.Spec.Template.Spec.Containers = []corev1.Container{{Name: "main"}}
+	require.NoError(t, mapping.OnlyIndexes(w, []int{3, 10, 17}))
+	require.EqualValues(t, 3, *w.Spec.Completions)
+	require.EqualValues(t, 3, *w.Spec.Parallelism)
+	require.Equal(t, []corev1.EnvVar{{Name: mapping.EnvIndexMap, Value: "3,10,17"}}, w.Spec.Template.Spec.Containers[0].Env)
+	require.Error(t, mapping.OnlyIndexes(w, make([]int, 100_000)))
+}

@@ -171,3 +171,18 @@ func failedIndexes(job *batchv1.Job) string {
 	}
 	return what
 }
+
+// Unfinished are the completion indexes of an Indexed Job that did not succeed, nil for a Job without indexes.
+func Unfinished(job *batchv1.Job) []int {
+	x := indexesOf(view{Snapshot: Snapshot{Job: job}})
+	if x == nil {
+		return nil
+	}
+	var left []int
+	for _, s := range restOf(int(x.Total), parseIndexes(x.Succeeded)) {
+		for i := s.from; i <= s.to; i++ {
+			left = append(left, i)
+		}
+	}
+	return left
+}
