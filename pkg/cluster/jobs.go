@@ -55,6 +55,11 @@ func (c *Client) AllPods(ctx context.Context, namespace string) ([]*corev1.Pod, 
 	return c.pods(ctx, namespace, metav1.ListOptions{})
 }
 
+// PodsWith lists the Pods that a label selector matches.
+func (c *Client) PodsWith(ctx context.Context, namespace, selector string) ([]*corev1.Pod, error) {
+	return c.pods(ctx, namespace, metav1.ListOptions{LabelSelector: selector})
+}
+
 func unfinishedPods() fields.Selector {
 	return fields.AndSelectors(
 		fields.OneTermNotEqualSelector("status.phase", string(corev1.PodSucceeded)),

@@ -124,7 +124,8 @@ func (a *app) await(ctx context.Context, c *cluster.Client, scope cluster.Scope,
 			}
 		},
 		Added: func(w *watch.Waited) { a.note("job/%s is there; waiting for it", w.Name) },
-		Beat:  func(open []*watch.Waited) { a.beat(open, f.limited) },
+		Moved: a.tellMoved, Unable: func(err error) { a.note("Warning: what is held cannot be moved on from here: %v", err) },
+		Beat: func(open []*watch.Waited) { a.beat(open, f.limited) },
 		Lost: func(since time.Time, err error) {
 			a.note("no contact with %s for %s (%v); trying again for up to %s", c.Host, a.Now().Sub(since).Round(time.Second), cluster.Plain(err), a.retryFor)
 		},

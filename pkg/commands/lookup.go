@@ -9,49 +9,92 @@ import (
 	"github.com/kubectl-work/kubectl-work/pkg/apis/work"
 	"github.com/kubectl-work/kubectl-work/pkg/cluster"
 	"github.com/kubectl-work/kubectl-work/pkg/mapping"
+	"github.com/kubectl-work/kubectl-work/pkg/watch"
 )
 
 // manyDocuments is from how many documents on the runs of a namespace are listed once, not for each Work.
 const manyDocuments = 8
 
-// lookup holds the runs of namespaces, each listed once. It is safe for concurrent use.
+// lookup is what a submit has read of the cluster, each thing once. It is safe for concurrent use.
 type lookup struct {
 	client *cluster.Client
-	mu     sync.Mutex
-	runs   map[string]*namespaceRuns
+	many   bool // list whole namespaces, not Work by Work
+
+	byWork  memo[string, map[string][]batchv1.Job] // by namespace, then by the label's value
+	ofWork  memo[[2]string, []batchv1.Job]         // by namespace and Work
+	ofGroup memo[watch.Slot, []batchv1.Job]        // by slot
+	leases  memo[string, struct{}]                 // the right to hold them, by namespace
 }
 
-// namespaceRuns are the Jobs of one namespace that carry our label, by its value.
-type namespaceRuns struct {
-	once   sync.Once
-	byWork map[string][]batchv1.Job
-	err    error
+// memo remembers answers, errors too.
+type memo[K comparable, V any] struct {
+	mu      sync.Mutex
+	answers map[K]*answer[V]
 }
 
-func (l *lookup) of(ctx context.Context, namespace string) *namespaceRuns {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.runs[namespace] == nil {
-		l.runs[namespace] = &namespaceRuns{}
+type answer[V any] struct {
+	once  sync.Once
+	value V
+	err   error
+}
+
+func (m *memo[K, V]) of(key K, ask func() (V, error)) (V, error) {
+	m.mu.Lock()
+	if m.answers == nil {
+		m.answers = map[K]*answer[V]{}
 	}
-	found := l.runs[namespace]
-	found.once.Do(func() {
+	if m.answers[key] == nil {
+		m.answers[key] = &answer[V]{}
+	}
+	a := m.answers[key]
+	m.mu.Unlock()
+	a.once.Do(func() { a.value, a.err = ask() })
+	return a.value, a.err
+}
+
+// runs are the runs that a Work may have. A Job that somebody else made is not among them.
+func (l *lookup) runs(ctx context.Context, namespace, name string) ([]batchv1.Job, error) {
+	label := mapping.LabelValue(name)
+	if !l.many {
+		return l.client.Jobs(ctx, namespace, work.LabelWork+"="+label)
+	}
+	all, err := l.byWork.of(namespace, func() (map[string][]batchv1.Job, error) {
 		jobs, err := l.client.Jobs(ctx, namespace, work.LabelWork)
-		found.err, found.byWork = err, map[string][]batchv1.Job{}
+		found := map[string][]batchv1.Job{}
 		for _, job := range jobs {
 			label := job.Labels[work.LabelWork]
-			found.byWork[label] = append(found.byWork[label], job)
+			found[label] = append(found[label], job)
 		}
+		return found, err
 	})
-	return found
+	return all[label], err
 }
 
-// runsOf are the runs that the Work of a Job may have.
-func (s *submission) runsOf(ctx context.Context, job *batchv1.Job) ([]batchv1.Job, error) {
-	label := mapping.LabelValue(mapping.WorkName(job))
-	if s.lookup == nil {
-		return s.client.Jobs(ctx, job.Namespace, work.LabelWork+"="+label)
-	}
-	found := s.lookup.of(ctx, job.Namespace)
-	return found.byWork[label], found.err
+// named are the runs of a Work that another one depends on, or the Job of that name that somebody else made.
+func (l *lookup) named(ctx context.Context, namespace, name string) ([]batchv1.Job, error) {
+	return l.ofWork.of([2]string{namespace, name}, func() ([]batchv1.Job, error) {
+		runs, err := l.runs(ctx, namespace, name)
+		if err != nil || len(runs) > 0 {
+			return runs, err
+		}
+		job, err := l.client.Job(ctx, namespace, name)
+		if cluster.NotFound(err) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		return []batchv1.Job{*job}, nil
+	})
+}
+
+// group are the runs of a concurrency group.
+func (l *lookup) group(ctx context.Context, slot watch.Slot) ([]batchv1.Job, error) {
+	return l.ofGroup.of(slot, func() ([]batchv1.Job, error) { return slot.Runs(ctx, l.client) })
+}
+
+// mayHold refuses where the caller may not hold Leases, which a group's runs take turns with.
+func (l *lookup) mayHold(ctx context.Context, namespace string) error {
+	_, err := l.leases.of(namespace, func() (struct{}, error) { return struct{}{}, l.client.MayHoldLeases(ctx, namespace) })
+	return err
 }

@@ -108,6 +108,7 @@ func runRetry(ctx context.Context, o *retryOptions) error {
 			return o.refused(report, refuse("job/%s: %w", job.Name, err))
 		}
 	}
+	o.again = true
 	o.choices = watch.SubmitChoices{NewRun: true, IfFinished: watch.IfFinishedFail}
 	return o.submit(ctx, client, []*mapping.Document{{File: "job/" + job.Name, Work: w}}, report)
 }

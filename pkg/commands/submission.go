@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -32,7 +33,10 @@ type submission struct {
 	several bool
 	user    string
 	choices watch.SubmitChoices
-	lookup  *lookup // for many documents
+	again   bool // the documents have run before
+
+	documents []*mapping.Document
+	lookup    *lookup
 }
 
 // submitted is what became of one document.
@@ -54,6 +58,7 @@ type planned struct {
 	document *mapping.Document
 	in       mapping.Injection
 	job      *batchv1.Job // as run 1
+	same     []int        // of each dependency: the document of the same call that is meant, -1 for none
 	decision watch.SubmitDecision
 	err      error
 }
@@ -65,9 +70,7 @@ const inFlight = 32
 // cluster, nothing is created. One that the server refuses at its creation does not stop the others; a server that is out
 // of reach, a refused credential or an interrupt does: documents that were not begun by then have no result.
 func (s *submission) all(ctx context.Context, documents []*mapping.Document) []submitted {
-	if len(documents) > manyDocuments {
-		s.lookup = &lookup{client: s.client, runs: map[string]*namespaceRuns{}}
-	}
+	s.documents, s.lookup = documents, &lookup{client: s.client, many: len(documents) > manyDocuments}
 	plans := make([]planned, len(documents))
 	s.each(ctx, len(documents), func(i int) error {
 		plans[i] = s.plan(ctx, documents[i], i)
@@ -87,18 +90,21 @@ func (s *submission) all(ctx context.Context, documents []*mapping.Document) []s
 	}
 	results := make([]*submitted, len(plans))
 	progress := s.app.progress("submitted", len(plans))
-	s.each(ctx, len(plans), func(i int) error {
-		if plans[i].document == nil { // looking up ended before it
-			return nil
-		}
-		r := s.make(ctx, plans[i])
-		if r.err != nil {
-			r.err = located(plans[i].document, r.err)
-		}
-		results[i] = &r
-		progress.step()
-		return r.err
-	})
+	for _, level := range levels(documents) {
+		s.each(ctx, len(level), func(n int) error {
+			i := level[n]
+			if plans[i].document == nil { // looking up ended before it
+				return nil
+			}
+			r := s.makeAfter(ctx, plans[i], results)
+			if r.err != nil {
+				r.err = located(plans[i].document, r.err)
+			}
+			results[i] = &r
+			progress.step()
+			return r.err
+		})
+	}
 	progress.end()
 	var done []submitted
 	for _, r := range results {
@@ -154,20 +160,26 @@ func (s *submission) plan(ctx context.Context, d *mapping.Document, number int) 
 		return p
 	}
 	p.decision = watch.SubmitDecision{Action: watch.SubmitCreate, Run: 1}
-	if s.dryRun == "client" || d.Work.Name == "" && s.givenID == "" { // a name of a random id is new
+	p.same = mapping.SameCall(s.documents, number)
+	if s.dryRun == "client" {
 		return p
 	}
-	runs, err := s.runsOf(ctx, p.job)
-	if err != nil {
-		p.err = err
-		return p
+	if d.Work.Name != "" || s.givenID != "" { // else it is a name of a random id, which is new
+		runs, err := s.lookup.runs(ctx, p.job.Namespace, mapping.WorkName(p.job))
+		if err != nil {
+			p.err = err
+			return p
+		}
+		p.err = s.decide(ctx, &p, runs, nil)
 	}
-	p.err = s.decide(ctx, &p, runs, nil)
+	if a := p.decision.Action; p.err == nil && (a == watch.SubmitCreate || a == watch.SubmitReplace) {
+		p.err = s.coordinate(ctx, &p)
+	}
 	return p
 }
 
-// again looks and decides anew, because another client was quicker; taken is the Job that has the name by now.
-func (s *submission) again(ctx context.Context, p *planned, taken *batchv1.Job) error {
+// lookAgain looks and decides anew, because another client was quicker; taken is the Job that has the name by now.
+func (s *submission) lookAgain(ctx context.Context, p *planned, taken *batchv1.Job) error {
 	runs, err := s.client.Jobs(ctx, p.job.Namespace, work.LabelWork+"="+mapping.LabelValue(mapping.WorkName(p.job)))
 	if err != nil {
 		return err
@@ -208,6 +220,21 @@ func differences(run *batchv1.Job, d *mapping.Document) string {
 	return text.String()
 }
 
+// makeAfter makes a document whose dependencies of the same call are made.
+func (s *submission) makeAfter(ctx context.Context, p planned, results []*submitted) submitted {
+	if len(p.same) == 0 || s.dryRun == "client" {
+		return s.make(ctx, p)
+	}
+	same, err := s.made(&p, results)
+	if err == nil {
+		p.in.Waiting, err = s.resolve(ctx, &p, same)
+	}
+	if err != nil {
+		return submitted{err: err}
+	}
+	return s.make(ctx, p)
+}
+
 // submitRounds bounds how often a submit looks again because another client was quicker.
 const submitRounds = 5
 
@@ -226,7 +253,7 @@ func (s *submission) make(ctx context.Context, p planned) submitted {
 			if !cluster.Conflict(err) {
 				return submitted{job: job, what: s.done("configured"), err: err}
 			}
-			if err := s.again(ctx, &p, nil); err != nil {
+			if err := s.lookAgain(ctx, &p, nil); err != nil {
 				return submitted{err: err}
 			}
 			continue
@@ -241,7 +268,7 @@ func (s *submission) make(ctx context.Context, p planned) submitted {
 		if !errors.As(err, &taken) {
 			return submitted{job: job, what: s.done("created"), err: err}
 		}
-		if err := s.again(ctx, &p, taken.Job); err != nil {
+		if err := s.lookAgain(ctx, &p, taken.Job); err != nil {
 			return submitted{err: err}
 		}
 	}
@@ -387,7 +414,8 @@ func readDocuments(ctx context.Context, a *app, files inputs, o mapping.DecodeOp
 		}
 		documents = append(documents, found...)
 	}
-	if problems = append(problems, mapping.Duplicates(documents)...); len(problems) > 0 {
+	_, circles := mapping.Order(documents)
+	if problems = slices.Concat(problems, mapping.Duplicates(documents), circles, mapping.GroupConflicts(documents)); len(problems) > 0 {
 		return nil, problems
 	}
 	return documents, nil

@@ -23,6 +23,7 @@ type submitOptions struct {
 	skipKinds bool
 	waiting   bool
 	choices   watch.SubmitChoices
+	again     bool // the document has run before
 	output    format
 	wait      waitFlags
 }
@@ -145,11 +146,14 @@ func (o *submitOptions) submit(ctx context.Context, client *cluster.Client, docu
 	if err := checkPlaces(documents, here, o.waiting); err != nil {
 		return o.refused(report, err)
 	}
-	s := &submission{app: o.app, client: client, place: here, dryRun: o.dryRun, givenID: o.submitID, several: len(documents) > 1, choices: o.choices}
+	s := &submission{app: o.app, client: client, place: here, dryRun: o.dryRun, givenID: o.submitID, several: len(documents) > 1, choices: o.choices, again: o.again}
 	if o.dryRun != "client" {
 		s.user = client.User(ctx)
 	}
 	results := s.all(ctx, documents)
+	if o.dryRun == "none" {
+		s.advance(ctx, results, o.waiting)
+	}
 	code, err := summarize(results)
 	if printErr := o.tell(results, code, err != nil); printErr != nil {
 		return o.refused(report, printErr)

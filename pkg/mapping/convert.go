@@ -72,7 +72,8 @@ func ToV1alpha1(w *v1beta2.Work) (a *v1alpha1.Work, ignored bool, err error) {
 // up says what a v1alpha1 spec says, in the hub version.
 func up(a v1alpha1.WorkSpec) v1beta2.WorkSpec {
 	w := v1beta2.WorkSpec{
-		JobSpec: *a.JobSpec.DeepCopy(), MaxRetries: a.MaxRetries, RetryFactor: a.RetryFactor, Tenant: a.Tenant, Debug: a.Debug,
+		JobSpec: *a.JobSpec.DeepCopy(), MaxRetries: a.MaxRetries, RetryFactor: a.RetryFactor,
+		Coordination: a.Coordination, Profile: a.Profile, Tenant: a.Tenant, Debug: a.Debug,
 	}
 	if r := a.RetryStrategy; r != nil {
 		if r.Limit != nil {
@@ -110,7 +111,8 @@ func othersFail(codes []int32) batchv1.PodFailurePolicyRule {
 // down says what a hub spec says in v1alpha1, as far as that can.
 func down(w v1beta2.WorkSpec) v1alpha1.WorkSpec {
 	a := v1alpha1.WorkSpec{
-		JobSpec: *w.JobSpec.DeepCopy(), MaxRetries: w.MaxRetries, RetryFactor: w.RetryFactor, Tenant: w.Tenant, Debug: w.Debug,
+		JobSpec: *w.JobSpec.DeepCopy(), MaxRetries: w.MaxRetries, RetryFactor: w.RetryFactor,
+		Coordination: w.Coordination, Profile: w.Profile, Tenant: w.Tenant, Debug: w.Debug,
 	}
 	if a.MaxRetries != nil {
 		switch a.RetryFactor {

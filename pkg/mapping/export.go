@@ -23,7 +23,10 @@ const trackingAnnotation = "batch.kubernetes.io/job-tracking"
 // that Job. The result can be submitted again as it is.
 func ToWork(job *batchv1.Job) (*v1beta2.Work, error) {
 	if Ours(job) {
-		w, _, err := DecodeSpec(job)
+		w, newer, err := DecodeSpec(job)
+		if newer {
+			return nil, ErrNewer
+		}
 		if err == nil {
 			w.TypeMeta = metav1.TypeMeta{APIVersion: v1beta2.GroupVersion.String(), Kind: v1beta2.Kind}
 			return w, nil

@@ -106,6 +106,9 @@ func EncodeSpec(w *v1beta2.Work) (string, error) {
 // ErrNoRecord says that a Job carries no document of ours.
 var ErrNoRecord = errors.New("the Job carries no Work document")
 
+// ErrNewer says that a newer version of this program wrote the document: it may be looked at, not written.
+var ErrNewer = errors.New("its document was written by a newer version of kubectl work and has fields that this one does not know: use that version")
+
 // DecodeSpec reads the document that a Job carries, tolerantly: fields of a newer version are dropped from the result
 // and reported by newer.
 func DecodeSpec(job *batchv1.Job) (w *v1beta2.Work, newer bool, err error) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -31,6 +32,9 @@ type Injection struct {
 	TraceParent string // W3C trace context of the caller
 	TraceState  string
 	Now         time.Time // for the since of a hold
+
+	Waiting []work.Dependency      // what it waits for, with the runs that are meant; nil: as the document says it
+	Owner   *metav1.OwnerReference // the object that spec.owner means
 }
 
 // ToJob maps a hub document to the Job that runs it. The document stays as it is; errors are about what only shows when
@@ -38,6 +42,7 @@ type Injection struct {
 func ToJob(w *v1beta2.Work, in Injection) (*batchv1.Job, error) {
 	doc := w.DeepCopy()
 	v1beta2.SetDefaults(doc)
+	doc.Spec.ConcurrencyGroup = GroupOf(w)
 	doc.Name, doc.Namespace = cmp.Or(doc.Name, in.Name), cmp.Or(doc.Namespace, in.Namespace)
 	job := &batchv1.Job{
 		TypeMeta: metav1.TypeMeta{APIVersion: batchv1.SchemeGroupVersion.String(), Kind: "Job"},
@@ -50,11 +55,16 @@ func ToJob(w *v1beta2.Work, in Injection) (*batchv1.Job, error) {
 	if err := mapRetries(&job.Spec, doc.Spec); err != nil {
 		return nil, err
 	}
-	if p := doc.Spec.CleanupPolicy; p != nil && p.TTLSecondsAfterFinished != nil {
-		job.Spec.TTLSecondsAfterFinished = p.TTLSecondsAfterFinished
-	}
+	cleanup(job, doc.Spec.CleanupPolicy)
 	mapScheduling(job, doc.Spec.SchedulingPolicy)
 	annotate(job, doc, in)
+	if err := hold(job, doc, in); err != nil {
+		return nil, err
+	}
+	injectInputs(job, doc)
+	if in.Owner != nil {
+		job.OwnerReferences = append(slices.Clone(job.OwnerReferences), *in.Owner)
+	}
 	if err := record(job, w); err != nil {
 		return nil, err
 	}
@@ -125,6 +135,9 @@ func annotate(job *batchv1.Job, doc *v1beta2.Work, in Injection) {
 	if doc.Spec.Tenant != "" {
 		labels[work.LabelTenant] = doc.Spec.Tenant
 	}
+	if group := doc.Spec.ConcurrencyGroup; group != "" {
+		labels[work.LabelGroup] = group
+	}
 	job.Labels = merged(job.Labels, labels)
 	job.Spec.Template.Labels = merged(job.Spec.Template.Labels, labels)
 	if d := doc.Spec.Debug; d != nil {
@@ -143,15 +156,6 @@ func annotate(job *batchv1.Job, doc *v1beta2.Work, in Injection) {
 		if in.TraceState != "" {
 			own[work.AnnotationTraceState] = in.TraceState
 		}
-	}
-	queue := ""
-	if p := doc.Spec.SchedulingPolicy; p != nil {
-		queue = p.QueueName
-	}
-	if job.Spec.Suspend != nil && *job.Spec.Suspend && (job.Labels[work.LabelKueueQueue] == "" || queue != "") {
-		delete(job.Labels, work.LabelKueueQueue) // resume hands it to the queue
-		hold := work.Hold{Type: work.HoldPaused, By: in.SubmittedBy, Reason: "submitted with spec.suspend: true", Since: metav1.NewTime(in.Now)}
-		own[work.AnnotationHolds] = work.Holds{}.With(hold).String()
 	}
 	job.Annotations = merged(job.Annotations, own)
 }
@@ -196,13 +200,20 @@ func injectTrace(job *batchv1.Job, in Injection) {
 }
 
 func setEnv(c *corev1.Container, name, value string) {
+	addEnv(c, corev1.EnvVar{Name: name, Value: value})
+}
+
+// addEnv adds a variable, unless the container sets it itself.
+func addEnv(c *corev1.Container, variable corev1.EnvVar) {
 	for _, e := range c.Env {
-		if e.Name == name {
+		if e.Name == variable.Name {
 			return
 		}
 	}
-	c.Env = append(c.Env, corev1.EnvVar{Name: name, Value: value})
+	c.Env = append(c.Env, variable)
 }
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 func merged(into, from map[string]string) map[string]string {
 	out := maps.Clone(into)

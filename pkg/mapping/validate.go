@@ -28,6 +28,7 @@ func Validate(d *Document) Problems {
 	v.cleanup()
 	v.scheduling()
 	v.extras()
+	v.coordination()
 	v.jobSpec()
 	v.indexes()
 	v.podFailurePolicy()
@@ -39,11 +40,10 @@ func Validate(d *Document) Problems {
 // Duplicates reports Works of one call that have the same name in the same namespace: the second would look like a
 // change of the first.
 func Duplicates(documents []*Document) Problems {
-	type key struct{ namespace, name string }
-	first := map[key]*Document{}
+	first := map[identity]*Document{}
 	var problems Problems
 	for _, d := range documents {
-		k := key{d.Work.Namespace, d.Work.Name}
+		k := identity{d.Work.Namespace, d.Work.Name}
 		before := first[k]
 		switch {
 		case k.name == "":

@@ -6,6 +6,8 @@ import (
 	"math/big"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/kubectl-work/kubectl-work/pkg/apis/work/v1beta2"
 )
 
@@ -55,7 +57,13 @@ func (v *validator) retries() {
 // cleanup checks that the two places for the time to live agree.
 func (v *validator) cleanup() {
 	spec := &v.Work.Spec
-	if spec.CleanupPolicy == nil || spec.CleanupPolicy.TTLSecondsAfterFinished == nil {
+	if spec.CleanupPolicy == nil {
+		return
+	}
+	v.oneOf("spec.cleanupPolicy.propagation", spec.CleanupPolicy.Propagation,
+		string(metav1.DeletePropagationForeground), string(metav1.DeletePropagationBackground), string(metav1.DeletePropagationOrphan))
+	notNegative(v, "spec.cleanupPolicy.historyLimit", spec.CleanupPolicy.HistoryLimit)
+	if spec.CleanupPolicy.TTLSecondsAfterFinished == nil {
 		return
 	}
 	const path, other = "spec.cleanupPolicy.ttlSecondsAfterFinished", "spec.ttlSecondsAfterFinished"

@@ -57,6 +57,12 @@ func heldPhase(job *batchv1.Job) Phase {
 		if _, paused := holds.Find(work.HoldPaused); paused {
 			return PhasePaused
 		}
+		if _, waiting := holds.Find(work.HoldWaiting); waiting {
+			return PhaseWaiting
+		}
+		if _, queued := holds.Find(work.HoldQueued); queued {
+			return PhaseQueued
+		}
 	}
 	if QueuedElsewhere(job) {
 		return PhaseQueued

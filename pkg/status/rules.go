@@ -71,9 +71,9 @@ func jobRules() []rule {
 			{"FailedIndexes", Provoked, "all indexes have ended, and some were given up by backoffLimitPerIndex"},
 			{"MaxFailedIndexesExceeded", Provoked, "more indexes were given up than spec.maxFailedIndexes"},
 			{"Stopped", Provoked, "ended on purpose, by a deadline of 0"},
-			{"Replaced", Unseen, "ended because a newer run of its group took over"},
-			{"DependencyFailed", Unseen, "ended because what it waited for had another outcome"},
-			{"DependencyLost", Unseen, "ended because what it waited for is gone"},
+			{"Replaced", Provoked, "ended because a newer run of its group took over"},
+			{"DependencyFailed", Provoked, "ended because what it waited for had another outcome"},
+			{"DependencyLost", Provoked, "ended because what it waited for is gone"},
 		}}, findFailed},
 		{Rule{"job-succeeded", "The Job controller has recorded Complete, or has decided it (SuccessCriteriaMet) and waits for the last Pods.", []Reason{
 			{"CompletionsReached", Captured, "as many Pods succeeded as spec.completions wants"},
@@ -82,12 +82,15 @@ func jobRules() []rule {
 		{Rule{"deleting", "The Job has a deletionTimestamp; finalizers hold it until their owners take them off.", []Reason{
 			{"Deleting", Provoked, "it goes when its Pods and finalizers are gone"},
 		}}, findDeleting},
-		{Rule{"held", "Something keeps the run from starting. spec.suspend is the truth; our holds and Kueue's Workload say why.", []Reason{
+		{Rule{"held", "Something keeps the run from starting. spec.suspend is the truth; our holds and Kueue's Workload say why. What waits for other runs goes " +
+			"on only while a client looks: watch, or a wait for it.", []Reason{
 			{"Paused", Provoked, "by kubectl work pause, with who and why"},
 			{"Suspended", Captured, "spec.suspend is true, and nobody says why"},
 			{"ZeroParallelism", Captured, "spec.parallelism is 0"},
 			{"QueuedElsewhere", Captured, "a queueing controller decides"},
 			{"QueueAdmitted", Unseen, "Kueue has admitted it, and is about to unsuspend it"},
+			{"DependencyPending", Provoked, "for a run of another Work, which it depends on"},
+			{"InLine", Provoked, "for its turn in its concurrency group"},
 			{"HoldsUnreadable", Unseen, "our holds annotation cannot be read, so nothing is guessed"},
 		}}, findHeld},
 		{Rule{"managed-elsewhere", "spec.managedBy names another controller, so the one of this cluster does nothing and what is missing means nothing.", []Reason{
@@ -225,6 +228,9 @@ func remarkRules() []rule {
 		{Rule{"selector-overlap", "The Job sets its selector itself, and Pods of others match it.", []Reason{
 			{"SelectorOverlap", Provoked, "the Jobs count each other's Pods"},
 		}}, findOverlap},
+		{Rule{"holds-overridden", "spec.suspend is false although holds of ours are on the Job: somebody else started it. A watch drops the holds and never suspends it again.", []Reason{
+			{"HoldsOverridden", Provoked, "started past what it waited for"},
+		}}, findOverridden},
 		{Rule{"restored-copy", "The Job's annotations name another uid than its own: it was restored from a backup, or copied.", []Reason{
 			{"RestoredCopy", Provoked, "its state is read from the cluster only"},
 		}}, findRestored},

@@ -25,13 +25,16 @@ func findHeld(v view, p Phase) []Finding {
 	f.Evidence = []Evidence{{Object: "job/" + v.Job.Name, Path: ".spec.suspend", Value: "true"}}
 	holds, err := work.ParseHolds(v.Job.Annotations[work.AnnotationHolds])
 	hold, paused := holds.Find(work.HoldPaused)
+	if err == nil && !paused && len(holds) > 0 {
+		return waitingFor(v, holds, f)
+	}
 	switch {
 	case err != nil:
 		f.Reason, f.Message = "HoldsUnreadable", err.Error()
 		f.Advice = []Advice{{Command: resume.Command + " --force", Risk: RiskChanges, Why: resume.Why}}
 	case paused:
 		f.Reason, f.Message = "Paused", "paused"+by(hold.By)+reason(hold.Reason)
-		f.Since = hold.Since.Time
+		f.Since, f.Next = hold.Since.Time, untilText(hold.Until)
 		f.Advice = []Advice{resume}
 	case p == PhaseQueued:
 		f.Reason, f.Message = "QueuedElsewhere", "a queueing controller decides when it starts"
@@ -43,7 +46,7 @@ func findHeld(v view, p Phase) []Finding {
 		f.Reason, f.Message = "Suspended", "spec.suspend is true"+setBy(suspendManager(v.Job))
 		f.Advice = []Advice{resume}
 	}
-	if v.condition(batchv1.JobSuspended) == nil {
+	if v.condition(batchv1.JobSuspended) == nil && f.Next == "" {
 		f.Next = "the Job controller has not confirmed it yet"
 	}
 	return []Finding{f}

@@ -33,6 +33,7 @@ type Snapshot struct {
 	Claims   []*corev1.PersistentVolumeClaim `json:"claims,omitempty"`
 	Probe    *Probe                          `json:"probe,omitempty"`
 	Queue    *Queue                          `json:"queue,omitempty"`
+	Related  []*batchv1.Job                  `json:"related,omitempty"` // other runs that it waits for; nil: they were not read
 
 	Usage []Usage      `json:"usage,omitempty"` // when it was asked for
 	Tasks []TaskStatus `json:"tasks,omitempty"` // the same

@@ -117,6 +117,12 @@ var captured = map[string][]struct {
 	// The Pod has ended, the controller has not counted it yet: finished Pods never change the phase.
 	"99-two-containers.7s":  {{phase: status.PhaseInitializing}},
 	"99-two-containers.33s": {{status.PhaseFailed, status.OutcomeFailed, "BackoffLimitExceeded", "container main exited 3"}},
+	"coordination.15s": {
+		{status.PhaseWaiting, "", "DependencyPending", "waits for job/first to end Succeeded; it is Queued"},
+		{status.PhaseQueued, "", "InLine", "waits in line in group turns; place 1 of 1; job/second has the turn (Running)"},
+		{status.PhaseRunning, "", "HoldsOverridden", "it was started although it was held (Waiting)"},
+		{phase: status.PhaseRunning},
+	},
 	// Captured when the rules for them were written; the wording is typed from the contract and from what a person needs.
 	"volume-secret-missing.15s": {{status.PhaseInitializing, "", "FailedMount", `cannot be mounted: secret "no-such-secret" not found`}},
 	"volume-key-missing.15s":    {{status.PhaseInitializing, "", "FailedMount", `cannot be mounted: configmap "settings" has no key "no-such-key"`}},

@@ -18,6 +18,7 @@ type Wanted struct {
 	Claims   []string   // volume claims of Pods that wait for them
 	Probe    bool       // no Pod, and no event tells why: a dry run of its Pod
 	Queue    string     // Kueue's LocalQueue that decides
+	Related  bool       // the runs that it waits for: of its group, and those that it depends on
 }
 
 // LogSource is the output of one container.
@@ -29,7 +30,7 @@ type LogSource struct {
 // Objects counts what is wanted besides output.
 func (w Wanted) Objects() int {
 	n := len(w.Nodes) + len(w.Claims)
-	for _, one := range []bool{w.AllNodes, w.Probe, w.Queue != ""} {
+	for _, one := range []bool{w.AllNodes, w.Probe, w.Queue != "", w.Related} {
 		if one {
 			n++
 		}
@@ -45,6 +46,7 @@ func Wants(s Snapshot) Wanted {
 	if phase == PhaseQueued && s.Queue == nil {
 		w.Queue = s.Job.Labels[work.LabelKueueQueue]
 	}
+	w.Related = s.Related == nil && !s.Deleted && suspended(s.Job) && waitsForRuns(s.Job)
 	if phase.Finished() || managedElsewhere(v) || s.Deleted {
 		return w
 	}
@@ -123,4 +125,10 @@ func notCreated(pod *corev1.Pod) bool {
 		}
 	}
 	return true
+}
+
+// waitsForRuns tells whether holds of ours make a run wait for other runs.
+func waitsForRuns(job *batchv1.Job) bool {
+	holds, err := work.ParseHolds(job.Annotations[work.AnnotationHolds])
+	return err == nil && len(holds.Without(work.HoldPaused)) > 0
 }

@@ -135,7 +135,7 @@ func Decide(s status.Snapshot, v status.Verdict, o WaitOptions) Decision {
 		return Decision{Result: ResultReached, Reason: v.Reason}
 	case is && v.Phase == status.PhaseSucceeded:
 		return Decision{Result: ResultMissed, Reason: v.Reason, Remark: "it succeeded without getting there"}
-	case o.FailHeld && held(v.Phase):
+	case o.FailHeld && held(v.Phase) && !Moves(s.Job):
 		return Decision{Result: ResultHeld, Reason: v.Reason}
 	case is && !v.Phase.Finished(): // a decided end may be on its way to the goal
 	case v.Outcome == status.OutcomeFailed && o.Goal != GoalDeleted:

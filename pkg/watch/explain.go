@@ -70,6 +70,12 @@ func explainObjects(ctx context.Context, c *cluster.Client, s *status.Snapshot) 
 			s.Claims = append(s.Claims, claim)
 		}
 	}
+	if w.Related {
+		related, err := relatedRuns(ctx, c, s.Job)
+		if e.read("the runs that it waits for", err) {
+			s.Related = related
+		}
+	}
 	if w.Probe {
 		refusal, err := c.ProbePod(ctx, s.Job)
 		if e.read("a dry run of its Pod", err) {
@@ -82,6 +88,38 @@ func explainObjects(ctx context.Context, c *cluster.Client, s *status.Snapshot) 
 			s.Queue = queueOf(workload)
 		}
 	}
+}
+
+// relatedRuns are the other runs that a held one waits for: of its group, and those that it depends on.
+func relatedRuns(ctx context.Context, c *cluster.Client, job *batchv1.Job) ([]*batchv1.Job, error) {
+	related := []*batchv1.Job{}
+	holds, err := work.ParseHolds(job.Annotations[work.AnnotationHolds])
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range holds {
+		if h.On == nil || h.On.Job == "" {
+			continue
+		}
+		run, err := c.Job(ctx, job.Namespace, h.On.Job)
+		if err != nil && !cluster.NotFound(err) {
+			return nil, err
+		}
+		if err == nil {
+			related = append(related, run)
+		}
+	}
+	slot, grouped := SlotOf(job)
+	if !grouped {
+		return related, nil
+	}
+	runs, err := slot.Runs(ctx, c)
+	for i := range runs {
+		if runs[i].UID != job.UID {
+			related = append(related, &runs[i])
+		}
+	}
+	return related, err
 }
 
 func tailOf(ctx context.Context, c *cluster.Client, namespace string, source status.LogSource) status.LogTail {

@@ -84,7 +84,7 @@ func (x *extras) add(ctx context.Context, s *status.Snapshot) {
 func fill(s *status.Snapshot, from status.Snapshot) {
 	s.Events, s.EventsHidden = from.Events, from.EventsHidden
 	s.Nodes, s.Leases, s.NodePods, s.Claims = from.Nodes, from.Leases, from.NodePods, from.Claims
-	s.Probe, s.Queue, s.Unread = from.Probe, from.Queue, from.Unread
+	s.Probe, s.Queue, s.Related, s.Unread = from.Probe, from.Queue, from.Related, from.Unread
 }
 
 // events are those that explain a run: read for it alone, or for all runs of the namespace at once.

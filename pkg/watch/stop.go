@@ -1,7 +1,6 @@
 package watch
 
 import (
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -33,8 +32,7 @@ func DecideStop(job *batchv1.Job, v status.Verdict, r HoldRequest) HoldDecision 
 	return d
 }
 
-// stopPatch ends a Job and says why, in one merge patch guarded by the resourceVersion. An unreadable status annotation is
-// overwritten: it is a cache.
+// stopPatch ends a Job and says who did it, in one patch.
 func stopPatch(job *batchv1.Job, r HoldRequest) []byte {
 	message := "it was stopped"
 	if r.By != "" {
@@ -43,23 +41,5 @@ func stopPatch(job *batchv1.Job, r HoldRequest) []byte {
 	if r.Reason != "" {
 		message += fmt.Sprintf(": %q", r.Reason)
 	}
-	recorded, err := work.ParseStatus(job.Annotations[work.AnnotationStatus])
-	if err != nil {
-		recorded = work.Status{}
-	}
-	patch, err := json.Marshal(map[string]any{
-		"metadata": map[string]any{
-			"uid": job.UID, "resourceVersion": job.ResourceVersion,
-			"annotations": map[string]any{
-				work.AnnotationStatus: recorded.WithEnd(work.ReasonStopped, message, r.Now).String(),
-				work.AnnotationHolds:  nil,
-				work.AnnotationUID:    string(job.UID),
-			},
-		},
-		"spec": map[string]any{"activeDeadlineSeconds": 0, "suspend": false},
-	})
-	if err != nil { // strings, numbers and booleans always marshal
-		return nil
-	}
-	return patch
+	return ended(job, work.ReasonStopped, message, r.Now).patch(job)
 }

@@ -3,12 +3,14 @@ package watch
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/kubectl-work/kubectl-work/pkg/apis/work"
+	"github.com/kubectl-work/kubectl-work/pkg/apis/work/v1beta2"
 	"github.com/kubectl-work/kubectl-work/pkg/mapping"
 	"github.com/kubectl-work/kubectl-work/pkg/status"
 )
@@ -161,9 +163,12 @@ func sameSpec(a, b *batchv1.Job) bool {
 // SubmitPatchOf changes what may be changed of a run that goes on: fields, labels and annotations, our record of the
 // document and its hash, in one merge patch guarded by the resourceVersion.
 func SubmitPatchOf(run, wanted *batchv1.Job) ([]byte, error) {
-	was, _, err := mapping.DecodeSpec(run)
+	was, newer, err := mapping.DecodeSpec(run)
 	if err != nil {
 		return nil, err
+	}
+	if newer {
+		return nil, mapping.ErrNewer
 	}
 	now, _, err := mapping.DecodeSpec(wanted)
 	if err != nil {
@@ -174,23 +179,27 @@ func SubmitPatchOf(run, wanted *batchv1.Job) ([]byte, error) {
 		annotations[key] = wanted.Annotations[key]
 	}
 	annotations[work.AnnotationUID] = string(run.UID)
-	spec := map[string]any{
-		"parallelism": wanted.Spec.Parallelism, "backoffLimit": wanted.Spec.BackoffLimit,
-		"activeDeadlineSeconds": wanted.Spec.ActiveDeadlineSeconds, "ttlSecondsAfterFinished": wanted.Spec.TTLSecondsAfterFinished,
+	spec := mutableSpec(wanted, was, now)
+	holds, err := work.ParseHolds(run.Annotations[work.AnnotationHolds])
+	if err != nil {
+		return nil, err
 	}
-	if c := wanted.Spec.Completions; c != nil { // immutable but for Indexed Jobs, and then never unset
-		spec["completions"] = c
-	}
-	if isSuspended(run) != isSuspended(wanted) {
-		spec["suspend"] = isSuspended(wanted)
+	labels := replaced(was.Labels, now.Labels)
+	if next, changed := holdsAfter(holds, wanted, was, now); changed {
+		switch c := released(run, next); {
+		case c.queue != "":
+			labels[work.LabelKueueQueue] = c.queue
+		default:
+			spec["suspend"] = len(next) > 0
+		}
 		annotations[work.AnnotationHolds] = any(nil)
-		if holds := wanted.Annotations[work.AnnotationHolds]; holds != "" {
-			annotations[work.AnnotationHolds] = holds
+		if text := next.String(); text != "" {
+			annotations[work.AnnotationHolds] = text
 		}
 	}
 	return json.Marshal(map[string]any{
 		"metadata": map[string]any{
-			"uid": run.UID, "resourceVersion": run.ResourceVersion, "labels": replaced(was.Labels, now.Labels), "annotations": annotations,
+			"uid": run.UID, "resourceVersion": run.ResourceVersion, "labels": labels, "annotations": annotations,
 		},
 		"spec": spec,
 	})
@@ -206,4 +215,38 @@ func replaced(was, now map[string]string) map[string]any {
 		out[key] = value
 	}
 	return out
+}
+
+// mutableSpec are the fields of the Job that a new document changes. A deadline that only a pause has shortened stays.
+func mutableSpec(wanted *batchv1.Job, was, now *v1beta2.Work) map[string]any {
+	spec := map[string]any{
+		"parallelism": wanted.Spec.Parallelism, "backoffLimit": wanted.Spec.BackoffLimit, "ttlSecondsAfterFinished": wanted.Spec.TTLSecondsAfterFinished,
+	}
+	if !reflect.DeepEqual(was.Spec.ActiveDeadlineSeconds, now.Spec.ActiveDeadlineSeconds) {
+		spec["activeDeadlineSeconds"] = wanted.Spec.ActiveDeadlineSeconds
+	}
+	if c := wanted.Spec.Completions; c != nil { // immutable but for Indexed Jobs, and then never unset
+		spec["completions"] = c
+	}
+	return spec
+}
+
+// holdsAfter are the holds of a run after a new document: a pause comes and goes with spec.suspend, a new priority counts in
+// line.
+func holdsAfter(holds work.Holds, wanted *batchv1.Job, was, now *v1beta2.Work) (next work.Holds, changed bool) {
+	fresh, _ := work.ParseHolds(wanted.Annotations[work.AnnotationHolds])
+	next = holds
+	asks := func(w *v1beta2.Work) bool { return w.Spec.Suspend != nil && *w.Spec.Suspend }
+	switch paused, _ := fresh.Find(work.HoldPaused); {
+	case asks(now) && !asks(was):
+		next, changed = next.With(paused), true
+	case !asks(now) && asks(was):
+		next, changed = next.Without(work.HoldPaused), true
+	}
+	queued, is := next.Find(work.HoldQueued)
+	if again, _ := fresh.Find(work.HoldQueued); is && queued.Priority != again.Priority {
+		queued.Priority = again.Priority
+		next, changed = next.With(queued), true
+	}
+	return next, changed
 }

@@ -46,6 +46,8 @@ type Waiter struct {
 	Added    func(*Waited)                    // a run appeared that Min waits for
 	Pinned   func(types.UID)                  // a run has its Job; those given with one come first
 	Record   func(status.Snapshot)            // every judged Snapshot; nil is fine
+	Moved    func(Advanced)                   // something was done for a held run; nil is fine
+	Unable   func(error)                      // it could not be done: told once; nil is fine
 	Beat     func(open []*Waited)             // every 30 s without an end
 	Lost     func(since time.Time, err error) // the server has been out of reach for 10 s; once for each time
 }
@@ -105,6 +107,7 @@ type waiting struct {
 	scope    cluster.Scope
 	runs     []*Waited
 	extras   extras
+	advances advances
 	looked   bool
 	lost     bool
 }
@@ -130,6 +133,7 @@ func (l *waiting) look(ctx context.Context) time.Duration {
 	seen := l.observer.Runs()
 	l.add(seen)
 	l.extras.begin(len(l.open()))
+	l.advance(ctx)
 	for _, run := range l.open() {
 		observed := l.find(run, seen)
 		if observed == nil {

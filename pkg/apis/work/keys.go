@@ -16,6 +16,8 @@ const (
 	LabelRun  = Group + "/run"  // run number, decimal, from 1
 
 	LabelTenant = Group + "/tenant" // whom the Work belongs to
+	LabelGroup  = Group + "/group"  // concurrency group of a run under Forbid or Replace
+	LabelAnchor = Group + "/anchor" // on the ConfigMap that owns a Work's runs: the Work's name or its short form
 )
 
 // Annotations on the Job.
@@ -34,6 +36,12 @@ const (
 
 // AnnotationConverted is on documents, never on Jobs: what the version that the document is written in cannot say.
 const AnnotationConverted = Group + "/converted"
+
+// AnnotationInput and the name of an environment variable is on the Pods: what a dependency handed on.
+const AnnotationInput = Group + "/input-"
+
+// FinalizerCleanup is on Jobs whose cleanupPolicy asks for it: they stay until a client has seen their end.
+const FinalizerCleanup = Group + "/cleanup"
 
 // AnnotationDebug is on the Pods: the port and path where a task serves its own status, as PORT/PATH.
 const AnnotationDebug = Group + "/debug"

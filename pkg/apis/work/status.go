@@ -28,6 +28,9 @@ const MaxMessageBytes = 120
 // brought about. Times are to the second.
 type Status struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	// ResumedBudget is the activeDeadlineSeconds that the run had before pauses shortened it, 0 when none has.
+	ResumedBudget int64 `json:"resumedBudget,omitempty"`
 }
 
 // ParseStatus reads the status annotation. An empty text is the zero Status. Fields that it does not know are left out.

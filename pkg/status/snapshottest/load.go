@@ -52,9 +52,15 @@ func Load(name string) ([]status.Snapshot, error) {
 	at := newest(captured.Jobs, captured.Pods, captured.Events).Add(time.Second)
 	var all []status.Snapshot
 	for i := range captured.Jobs {
-		all = append(all, status.Snapshot{
+		s := status.Snapshot{
 			Job: &captured.Jobs[i], Pods: captured.Pods, Events: captured.Events, Nodes: captured.Nodes, Leases: captured.Leases, At: at,
-		})
+		}
+		for j := range captured.Jobs {
+			if j != i {
+				s.Related = append(s.Related, &captured.Jobs[j])
+			}
+		}
+		all = append(all, s)
 	}
 	return all, nil
 }

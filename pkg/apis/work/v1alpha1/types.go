@@ -43,6 +43,12 @@ type WorkSpec struct {
 	// Priority orders a waiting line. In v1beta2 it is schedulingPolicy.priority.
 	Priority *int32 `json:"priority,omitempty"`
 
+	// What orders runs among each other.
+	v1beta2.Coordination `json:",inline"`
+
+	// Profile names a profile: environment, volumes, sidecars and tolerations that are added to the template.
+	Profile string `json:"profile,omitempty"`
+
 	// Tenant is whom the Work belongs to: a label on Job and Pods.
 	Tenant string `json:"tenant,omitempty"`
 

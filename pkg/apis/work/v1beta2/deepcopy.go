@@ -13,12 +13,14 @@ func (w *Work) DeepCopy() *Work {
 		MaxRetries:    clone(w.Spec.MaxRetries),
 		RetryFactor:   w.Spec.RetryFactor,
 		CleanupPolicy: clone(w.Spec.CleanupPolicy),
+		Coordination:  w.Spec.Coordination.deepCopy(),
+		Profile:       w.Spec.Profile,
 		Tenant:        w.Spec.Tenant,
 		Debug:         clone(w.Spec.Debug),
 	}
 	out.Spec.SchedulingPolicy = w.Spec.SchedulingPolicy.deepCopy()
 	if p := out.Spec.CleanupPolicy; p != nil {
-		p.TTLSecondsAfterFinished = clone(p.TTLSecondsAfterFinished)
+		p.TTLSecondsAfterFinished, p.HistoryLimit = clone(p.TTLSecondsAfterFinished), clone(p.HistoryLimit)
 	}
 	return out
 }

@@ -25,6 +25,9 @@ const DefaultRetryFactor = "1.5"
 // DefaultDebugPath is where a task serves its own status when it does not say where.
 const DefaultDebugPath = "debug/work-status"
 
+// DefaultHistoryLimit is how many ended runs an anchor remembers when historyLimit is not set.
+const DefaultHistoryLimit = 5
+
 // Work is a one-shot, terminable task: it runs as a batch/v1 Job of its name and ends Succeeded or Failed.
 type Work struct {
 	metav1.TypeMeta   `json:",inline"`
@@ -51,6 +54,12 @@ type WorkSpec struct {
 
 	// SchedulingPolicy says where and when its Pods run. What the template says too must be the same there.
 	SchedulingPolicy *SchedulingPolicy `json:"schedulingPolicy,omitempty"`
+
+	// What orders runs among each other.
+	Coordination `json:",inline"`
+
+	// Profile names a profile: environment, volumes, sidecars and tolerations that are added to the template.
+	Profile string `json:"profile,omitempty"`
 
 	// Tenant is whom the Work belongs to: a label on Job and Pods. It informs; RBAC protects.
 	Tenant string `json:"tenant,omitempty"`
@@ -88,4 +97,15 @@ type Debug struct {
 type CleanupPolicy struct {
 	// TTLSecondsAfterFinished: the cluster deletes the Job and its Pods this many seconds after it finished.
 	TTLSecondsAfterFinished *int32 `json:"ttlSecondsAfterFinished,omitempty"`
+
+	// Propagation is what the deletion does to Pods: Foreground (the default, and the only one that the cluster does by
+	// itself), Background or Orphan. With another than Foreground only a running watch deletes.
+	Propagation string `json:"propagation,omitempty"`
+
+	// Finalizer keeps the Job until a client of ours has seen its end, whatever deletes it. Without a running client
+	// nothing takes it off.
+	Finalizer bool `json:"finalizer,omitempty"`
+
+	// HistoryLimit is how many ended runs the anchor remembers after their Jobs are gone. Default 5.
+	HistoryLimit *int32 `json:"historyLimit,omitempty"`
 }
