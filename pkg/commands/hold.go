@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 	batchv1 "k8s.io/api/batch/v1"
-	"k8s.io/kubectl/pkg/util/templates"
 
 	"github.com/kubectl-work/kubectl-work/pkg/cluster"
 	"github.com/kubectl-work/kubectl-work/pkg/render"
@@ -25,61 +24,15 @@ type holdOptions struct {
 	selector string
 	reason   string
 	force    bool
+	yes      bool
+	stops    string // what it is called, of commands that stop Pods: Pause
+	saveLogs string
 	dryRun   string
 	output   format
-}
 
-func newPauseCommand(a *app, run func(context.Context, *holdOptions) error) *cobra.Command {
-	o := &holdOptions{app: a, decide: watch.DecidePause}
-	cmd := &cobra.Command{
-		Use:   "pause NAME... | -l SELECTOR",
-		Short: "Stop the Pods of runs until they are resumed",
-		Long: templates.LongDesc(`
-			Suspend Jobs. Their Pods are stopped with their grace time and start anew at resume; what counts towards
-			backoffLimit stays. Who paused, when and why is recorded on the Job.`),
-		Example: templates.Examples(`
-			# Pause a run and say why
-			kubectl work pause etl --reason "upstream is late"
-
-			# Pause everything of a team
-			kubectl work pause -l team=data`),
-	}
-	cmd.Flags().StringVar(&o.reason, "reason", "", "Why, for those who look at it later")
-	return o.finish(cmd, run)
-}
-
-func newResumeCommand(a *app, run func(context.Context, *holdOptions) error) *cobra.Command {
-	o := &holdOptions{app: a, decide: watch.DecideResume}
-	cmd := &cobra.Command{
-		Use:   "resume NAME... | -l SELECTOR",
-		Short: "Let paused runs go on",
-		Long: templates.LongDesc(`
-			Release Jobs that are suspended, whoever suspended them. Jobs that a queueing controller decides about are left to
-			it.`),
-		Example: templates.Examples(`
-			# Let a paused run go on
-			kubectl work resume etl`),
-	}
-	return o.finish(cmd, run)
-}
-
-func newStopCommand(a *app, run func(context.Context, *holdOptions) error) *cobra.Command {
-	o := &holdOptions{app: a, decide: watch.DecideStop}
-	cmd := &cobra.Command{
-		Use:   "stop NAME... | -l SELECTOR",
-		Short: "End runs, and keep their Jobs",
-		Long: templates.LongDesc(`
-			End Jobs for good. Their Pods get their grace time and go, and the Job controller records Failed; the Job stays, with
-			who stopped it, when and why. A paused or queued run ends without ever starting. To remove Jobs too, use delete.`),
-		Example: templates.Examples(`
-			# End a run and say why
-			kubectl work stop etl --reason "wrong input"
-
-			# End everything of a team
-			kubectl work stop -l team=data`),
-	}
-	cmd.Flags().StringVar(&o.reason, "reason", "", "Why, for those who look at it later")
-	return o.finish(cmd, run)
+	until    untilFlags                     // of pause
+	changes  changeFlags                    // of resume
+	complete func(*watch.HoldRequest) error // adds what only this command asks for; nil is fine
 }
 
 // finish adds what pause, resume and stop share.
@@ -88,6 +41,10 @@ func (o *holdOptions) finish(cmd *cobra.Command, run func(context.Context, *hold
 	cmd.ValidArgsFunction = o.app.completeJobs
 	cmd.Flags().StringVarP(&o.selector, "selector", "l", "", "All Jobs with these labels")
 	cmd.Flags().BoolVar(&o.force, "force", false, "Do it although another controller decides about the Job, or although it may look complete afterwards")
+	if o.stops != "" {
+		cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "Do not ask, with -l at a terminal")
+		cmd.Flags().StringVar(&o.saveLogs, "save-logs", "", "A folder to write the Pods' output to first: it goes with them")
+	}
 	cmd.Flags().StringVar(&o.dryRun, "dry-run", "none", "none, client (say what would be done), or server (let the server check it)")
 	cmd.Flags().Lookup("dry-run").NoOptDefVal = "client"
 	cmd.Flags().StringVarP((*string)(&o.output), "output", "o", "", "Form of the answer: name")
@@ -120,6 +77,14 @@ func runHold(ctx context.Context, o *holdOptions) error {
 		return err
 	}
 	request := watch.HoldRequest{By: client.User(ctx), Reason: o.reason, Force: o.force, Now: client.Now()}
+	if o.complete != nil {
+		if err := o.complete(&request); err != nil {
+			return err
+		}
+	}
+	if err := o.agreed(ctx, jobs); err != nil {
+		return err
+	}
 	var errs []error
 	var codes []Code
 	for _, job := range jobs {
@@ -148,10 +113,9 @@ const holdRounds = 6
 func (o *holdOptions) hold(ctx context.Context, c *cluster.Client, job *batchv1.Job, r watch.HoldRequest) (string, error) {
 	uid := job.UID
 	for round := range holdRounds {
-		v := status.Of(status.Snapshot{Job: job, At: c.Now(), PodsHidden: true})
-		d := o.decide(job, v, r)
-		if d.Refusal != "" {
-			return "", refuse("%s", d.Refusal)
+		d, err := o.decided(ctx, c, &job, r)
+		if err != nil {
+			return "", err
 		}
 		if round == 0 {
 			for _, w := range d.Warnings {
@@ -164,7 +128,12 @@ func (o *holdOptions) hold(ctx context.Context, c *cluster.Client, job *batchv1.
 		if o.dryRun == "client" {
 			return d.Done + " (dry run)", nil
 		}
-		_, err := c.PatchJob(ctx, job.Namespace, job.Name, d.Patch, o.dryRun == "server")
+		if o.saveLogs != "" && o.dryRun == "none" {
+			if err := o.app.saveLogs(ctx, c, job, o.saveLogs); err != nil {
+				return "", err
+			}
+		}
+		_, err = c.PatchJob(ctx, job.Namespace, job.Name, d.Patch, o.dryRun == "server")
 		switch {
 		case err == nil && o.dryRun == "server":
 			return d.Done + " (server dry run)", nil
@@ -184,6 +153,56 @@ func (o *holdOptions) hold(ctx context.Context, c *cluster.Client, job *batchv1.
 		}
 	}
 	return "", refuse("job/%s is being changed by somebody else all the time; nothing was done, try again", job.Name)
+}
+
+// decided decides, and where something has to happen first, waits for it and decides anew.
+func (o *holdOptions) decided(ctx context.Context, c *cluster.Client, job **batchv1.Job, r watch.HoldRequest) (watch.HoldDecision, error) {
+	for told := false; ; told = true {
+		v := status.Of(status.Snapshot{Job: *job, At: c.Now(), PodsHidden: true})
+		d := o.decide(*job, v, r)
+		switch {
+		case d.Refusal != "":
+			return d, refuse("%s", d.Refusal)
+		case d.Wait == "" || o.dryRun != "none":
+			return d, nil
+		case !told:
+			o.app.note("waiting for %s", d.Wait)
+		}
+		if err := pause(ctx, time.Second); err != nil {
+			return d, err
+		}
+		now, err := c.Job(ctx, (*job).Namespace, (*job).Name)
+		if err != nil {
+			return d, err
+		}
+		if now.UID != (*job).UID {
+			return d, &codeError{Code: CodeGone, Err: fmt.Errorf("job/%s was replaced by another run meanwhile", now.Name)}
+		}
+		*job = now
+	}
+}
+
+// agreed shows whose Pods a selection would stop, and asks at a terminal, unless --yes. Names were chosen one by one:
+// nobody is asked about those.
+func (o *holdOptions) agreed(ctx context.Context, jobs []*batchv1.Job) error {
+	active := 0
+	for _, job := range jobs {
+		if job.Status.Active > 0 {
+			active++
+		}
+	}
+	if o.stops == "" || o.selector == "" || o.yes || o.dryRun != "none" || active == 0 || !isTerminal(o.app.In) {
+		return nil
+	}
+	fmt.Fprintf(o.app.Err, "The Pods of %s would be stopped, and their output goes with them (--save-logs DIR keeps it).\n", count(active, "Job"))
+	yes, err := o.app.confirm(ctx, o.stops+"?")
+	switch {
+	case err != nil:
+		return err
+	case !yes:
+		return refuse("nothing was changed")
+	}
+	return nil
 }
 
 // jitter is the pause before a round: longer each time, different for every client.

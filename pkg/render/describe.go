@@ -89,6 +89,9 @@ func (d *description) head() {
 // deadline says how much of activeDeadlineSeconds is left; Kubernetes counts from startTime, which a pause resets.
 func deadline(job *batchv1.Job, v status.Verdict, seconds int64, at time.Time) string {
 	text := fmt.Sprintf("%ds of activity", seconds)
+	if recorded, err := work.ParseStatus(job.Annotations[work.AnnotationStatus]); err == nil && recorded.ResumedBudget > seconds && seconds > 0 {
+		text += fmt.Sprintf(" (of %ds; the rest had passed before a pause)", recorded.ResumedBudget)
+	}
 	if job.Status.StartTime == nil || v.Phase.Finished() || v.Outcome != status.OutcomeNone {
 		return text
 	}
