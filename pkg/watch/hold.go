@@ -127,7 +127,7 @@ func DecideResume(job *batchv1.Job, v status.Verdict, r HoldRequest) HoldDecisio
 	if err != nil && !r.Force {
 		return HoldDecision{Refusal: fmt.Sprintf("job/%s: %v. --force drops it", job.Name, err)}
 	}
-	if !isSuspended(job) && len(holds) == 0 && err == nil {
+	if !isSuspended(job) && len(holds) == 0 && err == nil && r.Changes.Parallelism == nil {
 		return HoldDecision{Done: "unchanged (not paused)"}
 	}
 	paused, isPaused := holds.Find(work.HoldPaused)
