@@ -21,7 +21,7 @@ func (c *Client) Object(ctx context.Context, apiVersion, kind, namespace, name s
 	if namespaced {
 		path += "/namespaces/" + namespace
 	}
-	data, err := c.raw(ctx, request{verb: "get", resource: resource, namespace: namespace}, path+"/"+resource+"/"+name, rawLimit)
+	data, err := c.raw(ctx, request{verb: "get", group: groupIn(apiVersion), resource: resource, namespace: namespace}, path+"/"+resource+"/"+name, rawLimit)
 	if err != nil {
 		return nil, err
 	}
@@ -58,6 +58,25 @@ func (c *Client) resourceOf(ctx context.Context, apiVersion, kind string) (resou
 		}
 	}
 	return "", false, &UnknownKindError{APIVersion: apiVersion, Kind: kind}
+}
+
+// MayBlock tells whether the caller may set the finalizers of a kind's objects, which an owner reference with
+// blockOwnerDeletion needs on some servers (https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers,
+// OwnerReferencesPermissionEnforcement).
+func (c *Client) MayBlock(ctx context.Context, apiVersion, kind, namespace string) (bool, error) {
+	resource, _, err := c.resourceOf(ctx, apiVersion, kind)
+	if err != nil {
+		return false, err
+	}
+	return !c.mayNot(ctx, request{verb: "update", group: groupIn(apiVersion), resource: resource, subresource: "finalizers", namespace: namespace}), nil
+}
+
+func groupIn(apiVersion string) string {
+	gv, err := schema.ParseGroupVersion(apiVersion)
+	if err != nil {
+		return ""
+	}
+	return gv.Group
 }
 
 func apiRoot(apiVersion string) string {

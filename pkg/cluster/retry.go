@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,8 @@ import (
 // request names what a call is about, for errors and for asking after the right to do it.
 type request struct {
 	verb, resource, subresource, namespace string
+
+	group string // "": that of the resource, as groupOf knows it
 }
 
 func (r request) String() string {
@@ -104,7 +107,7 @@ func (c *Client) classify(ctx context.Context, r request, err error) error {
 func (c *Client) mayNot(ctx context.Context, r request) bool {
 	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
 		ResourceAttributes: &authorizationv1.ResourceAttributes{
-			Namespace: r.namespace, Verb: r.verb, Group: groupOf(r.resource), Resource: r.resource, Subresource: r.subresource,
+			Namespace: r.namespace, Verb: r.verb, Group: cmp.Or(r.group, groupOf(r.resource)), Resource: r.resource, Subresource: r.subresource,
 		},
 	}}
 	answer, err := c.authz.SelfSubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})

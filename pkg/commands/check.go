@@ -16,9 +16,11 @@ import (
 )
 
 type checkOptions struct {
-	app    *app
-	files  inputs
-	output format
+	app      *app
+	files    inputs
+	given    map[string]string // profiles
+	profiles profiles
+	output   format
 }
 
 func newCheckCommand(a *app, run func(context.Context, *checkOptions) error) *cobra.Command {
@@ -45,6 +47,7 @@ func newCheckCommand(a *app, run func(context.Context, *checkOptions) error) *co
 		},
 	}
 	o.files.add(cmd.Flags(), "Works or Jobs")
+	addProfiles(cmd.Flags(), &o.given)
 	cmd.Flags().StringVarP((*string)(&o.output), "output", "o", "", "Form of the answer: json, yaml or jsonpath=TEMPLATE")
 	return cmd
 }
@@ -64,6 +67,7 @@ func runCheck(ctx context.Context, o *checkOptions) error {
 	if err != nil {
 		return err
 	}
+	o.profiles = profiles{app: o.app, client: client, files: o.given}
 	here := place{namespace: client.Namespace, explicit: client.Explicit}
 	if err := checkPlaces(documents, here, false); err != nil {
 		return err
@@ -88,6 +92,10 @@ func (o *checkOptions) document(ctx context.Context, c *cluster.Client, d *mappi
 	in := mapping.Injection{Namespace: namespace, SubmitID: o.app.NewID(), Run: 1, Now: c.Now()}
 	if d.Work.Name == "" {
 		in.Name = mapping.GenerateName(d.Work.GenerateName, in.SubmitID)
+	}
+	var err error
+	if in.Profile, err = o.profiles.of(ctx, d.Work, or(d.Work.Namespace, namespace)); err != nil {
+		return nil, err
 	}
 	job, err := mapping.ToJob(d.Work, in)
 	if err != nil {

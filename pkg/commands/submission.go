@@ -36,6 +36,7 @@ type submission struct {
 	again   bool // the documents have run before
 
 	documents []*mapping.Document
+	profiles  profiles
 	lookup    *lookup
 }
 
@@ -155,6 +156,9 @@ func (s *submission) plan(ctx context.Context, d *mapping.Document, number int) 
 	}}
 	if d.Work.Name == "" {
 		p.in.Name = mapping.GenerateName(d.Work.GenerateName, p.in.SubmitID)
+	}
+	if p.in.Profile, p.err = s.profiles.of(ctx, d.Work, or(d.Work.Namespace, s.place.namespace)); p.err != nil {
+		return p
 	}
 	if p.job, p.err = mapping.ToJob(d.Work, p.in); p.err != nil {
 		return p
@@ -278,15 +282,50 @@ func (s *submission) make(ctx context.Context, p planned) submitted {
 // create makes the Job of the decided run.
 func (s *submission) create(ctx context.Context, p planned) (*batchv1.Job, error) {
 	p.in.Run = p.decision.Run
-	job, err := mapping.ToJob(p.document.Work, p.in)
-	if err != nil || s.dryRun == "client" {
-		return job, err
+	if s.dryRun == "client" {
+		return mapping.ToJob(p.document.Work, p.in)
 	}
-	made, err := s.client.CreateJob(ctx, job, s.dryRun == "server")
-	if apierrors.IsNotFound(err) {
-		return nil, refuse("namespace %s does not exist; nothing was created", job.Namespace)
+	for range submitRounds {
+		owner, err := watch.ResolveOwner(ctx, s.client, p.document.Work, p.job, s.dryRun == "none")
+		if err != nil {
+			return nil, asRefusal(err)
+		}
+		if owner != nil {
+			p.in.Owner = &owner.Reference
+		}
+		job, err := mapping.ToJob(p.document.Work, p.in)
+		if err != nil {
+			return job, err
+		}
+		made, err := s.client.CreateJob(ctx, job, s.dryRun == "server")
+		switch {
+		case apierrors.IsNotFound(err):
+			return nil, refuse("namespace %s does not exist; nothing was created", job.Namespace)
+		case err != nil || owner == nil || s.dryRun != "none":
+			return made, err
+		}
+		if owner.Warning != "" {
+			s.app.note("Warning: job/%s: %s", made.Name, owner.Warning)
+		}
+		stands, err := watch.OwnerStands(ctx, s.client, made.Namespace, owner.Reference)
+		if err != nil || stands { // the run is made: what is not known of its owner does not undo it
+			return made, nil
+		}
+		if err := s.client.DeleteJob(ctx, made, metav1.DeletePropagationBackground, false); err != nil {
+			return nil, err
+		}
 	}
-	return made, err
+	return nil, refuse("spec.owner: it is deleted and made again all the time; nothing was started")
+}
+
+// asRefusal gives an owner that cannot be the code of a refusal.
+func asRefusal(err error) error {
+	var wrong *watch.OwnerError
+	var kind *cluster.UnknownKindError
+	if errors.As(err, &wrong) || errors.As(err, &kind) {
+		return refuse("%w", err)
+	}
+	return err
 }
 
 // patch changes what may be changed of a run that goes on.

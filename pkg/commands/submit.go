@@ -24,6 +24,7 @@ type submitOptions struct {
 	waiting   bool
 	choices   watch.SubmitChoices
 	again     bool // the document has run before
+	profiles  map[string]string
 	output    format
 	wait      waitFlags
 }
@@ -94,6 +95,7 @@ func (o *submitOptions) addShared(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&o.submitID, "submit-id", "", "An id that makes this call safe to repeat (default: "+submitIDEnv+", else random)")
 	cmd.Flags().BoolVar(&o.waiting, "wait", false, "Wait for the end and exit with the result, like kubectl work wait")
 	cmd.Flags().StringVarP((*string)(&o.output), "output", "o", "", "Form of the answer: json, yaml, name or jsonpath=TEMPLATE")
+	addProfiles(cmd.Flags(), &o.profiles)
 	o.wait.add(cmd.Flags())
 }
 
@@ -146,7 +148,10 @@ func (o *submitOptions) submit(ctx context.Context, client *cluster.Client, docu
 	if err := checkPlaces(documents, here, o.waiting); err != nil {
 		return o.refused(report, err)
 	}
-	s := &submission{app: o.app, client: client, place: here, dryRun: o.dryRun, givenID: o.submitID, several: len(documents) > 1, choices: o.choices, again: o.again}
+	s := &submission{
+		app: o.app, client: client, place: here, dryRun: o.dryRun, givenID: o.submitID, several: len(documents) > 1,
+		choices: o.choices, again: o.again, profiles: profiles{app: o.app, client: client, files: o.profiles},
+	}
 	if o.dryRun != "client" {
 		s.user = client.User(ctx)
 	}

@@ -35,6 +35,7 @@ type Injection struct {
 
 	Waiting []work.Dependency      // what it waits for, with the runs that are meant; nil: as the document says it
 	Owner   *metav1.OwnerReference // the object that spec.owner means
+	Profile *Profile               // what spec.profile names
 }
 
 // ToJob maps a hub document to the Job that runs it. The document stays as it is; errors are about what only shows when
@@ -58,6 +59,9 @@ func ToJob(w *v1beta2.Work, in Injection) (*batchv1.Job, error) {
 	cleanup(job, doc.Spec.CleanupPolicy)
 	mapScheduling(job, doc.Spec.SchedulingPolicy)
 	annotate(job, doc, in)
+	if err := in.Profile.apply(job, doc.Spec.Profile); err != nil {
+		return nil, err
+	}
 	if err := hold(job, doc, in); err != nil {
 		return nil, err
 	}

@@ -34,6 +34,9 @@ func findContainerFailing(v view, p Phase) []Finding {
 	for _, pod := range v.live() {
 		for _, c := range containersOf(pod) {
 			end := c.ended()
+			if c.sidecar() && mainEnded(pod) { // the kubelet has ended it, because nobody needs it any more
+				continue
+			}
 			if !c.restarts() || end == nil || end.ExitCode == 0 || c.status.State.Running != nil && c.status.RestartCount == 0 {
 				continue
 			}
@@ -63,6 +66,14 @@ func findContainerFailing(v view, p Phase) []Finding {
 		}
 	}
 	return nil
+}
+
+// mainEnded tells whether all containers have ended that are no init containers.
+func mainEnded(pod *corev1.Pod) bool {
+	if len(pod.Status.ContainerStatuses) < len(pod.Spec.Containers) {
+		return false
+	}
+	return !slices.ContainsFunc(pod.Status.ContainerStatuses, func(st corev1.ContainerStatus) bool { return st.State.Terminated == nil })
 }
 
 const restartText = `^back-off (\S+) restarting`

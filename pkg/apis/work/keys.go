@@ -30,6 +30,7 @@ const (
 	AnnotationHolds       = Group + "/holds"        // JSON of Holds, at most 8 KiB
 	AnnotationStatus      = Group + "/status"       // JSON of Status, at most 8 KiB
 	AnnotationUID         = Group + "/uid"          // our own metadata.uid, from the first later patch on
+	AnnotationProfile     = Group + "/profile"      // name of the profile that was added to the template
 	AnnotationTraceParent = Group + "/traceparent"  // W3C trace context
 	AnnotationTraceState  = Group + "/tracestate"
 )

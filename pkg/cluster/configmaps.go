@@ -1,0 +1,59 @@
+package cluster
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// ConfigMap reads a ConfigMap.
+func (c *Client) ConfigMap(ctx context.Context, namespace, name string) (config *corev1.ConfigMap, err error) {
+	err = c.retry(ctx, request{verb: "get", resource: "configmaps", namespace: namespace}, func(ctx context.Context) error {
+		config, err = c.core.ConfigMaps(namespace).Get(ctx, name, metav1.GetOptions{})
+		return err
+	})
+	return config, err
+}
+
+// ConfigValues reads the texts of a ConfigMap.
+func (c *Client) ConfigValues(ctx context.Context, namespace, name string) (map[string]string, error) {
+	config, err := c.ConfigMap(ctx, namespace, name)
+	if err != nil {
+		return nil, err
+	}
+	return config.Data, nil
+}
+
+// MakeConfigMap makes a ConfigMap, unless one of its name is there: then it returns that one.
+func (c *Client) MakeConfigMap(ctx context.Context, wanted *corev1.ConfigMap) (config *corev1.ConfigMap, err error) {
+	const rounds = 3 // it may vanish between "exists" and the look at it
+	for range rounds {
+		config, err = c.ConfigMap(ctx, wanted.Namespace, wanted.Name)
+		if !apierrors.IsNotFound(err) {
+			return config, err
+		}
+		err = c.retry(ctx, request{verb: "create", resource: "configmaps", namespace: wanted.Namespace}, func(ctx context.Context) error {
+			config, err = c.core.ConfigMaps(wanted.Namespace).Create(ctx, wanted, metav1.CreateOptions{FieldManager: manager})
+			return err
+		})
+		if !apierrors.IsAlreadyExists(err) {
+			return config, err
+		}
+	}
+	return config, err
+}
+
+// DeleteConfigMap deletes exactly the given ConfigMap. One that is gone, or another one of its name, is no error.
+func (c *Client) DeleteConfigMap(ctx context.Context, config *corev1.ConfigMap, propagation metav1.DeletionPropagation) error {
+	err := c.retry(ctx, request{verb: "delete", resource: "configmaps", namespace: config.Namespace}, func(ctx context.Context) error {
+		return c.core.ConfigMaps(config.Namespace).Delete(ctx, config.Name, metav1.DeleteOptions{
+			Preconditions: metav1.NewUIDPreconditions(string(config.UID)), PropagationPolicy: &propagation,
+		})
+	})
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil
+	}
+	return err
+}
