@@ -15,6 +15,7 @@ func addChoices(flags *pflag.FlagSet, c *watch.SubmitChoices) {
 		"What to do when the Work has a run that ended: fail, ok (of the same document: report its outcome), new-run or replace")
 	flags.BoolVar(&c.NewRun, "new-run", false, "Start another run, whatever runs there are")
 	flags.BoolVar(&c.Replace, "replace", false, "Delete the newest run, wait until its Pods are gone, and start in its place")
+	flags.BoolVar(&c.Adopt, "adopt", false, "Make a Job of this name that somebody else made, or a restored copy, a run of the Work, if it is what the document says")
 	flags.BoolVar(&c.Force, "force", false, "With --replace: also a run that goes on")
 }
 

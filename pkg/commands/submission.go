@@ -212,6 +212,11 @@ func differences(run *batchv1.Job, d *mapping.Document) string {
 	if err != nil {
 		return ""
 	}
+	return changeLines(changes)
+}
+
+// changeLines puts changes below a sentence, one a line.
+func changeLines(changes []mapping.Change) string {
 	const most = 20
 	var text strings.Builder
 	for i, c := range changes {
@@ -258,6 +263,15 @@ func (s *submission) make(ctx context.Context, p planned) submitted {
 				return submitted{job: job, what: s.done("configured"), err: err}
 			}
 			if err := s.lookAgain(ctx, &p, nil); err != nil {
+				return submitted{err: err}
+			}
+			continue
+		case watch.SubmitAdopt:
+			job, err := s.adopt(ctx, p)
+			if !cluster.Conflict(err) {
+				return submitted{job: job, what: s.done("adopted"), err: err}
+			}
+			if err := s.lookAgain(ctx, &p, p.decision.Found); err != nil {
 				return submitted{err: err}
 			}
 			continue

@@ -61,6 +61,35 @@ func Diff(run *batchv1.Job, w *v1beta2.Work) ([]Change, error) {
 	return changes, nil
 }
 
+// DiffJobs lists what differs between two Jobs as a server has them, without what a server or we added.
+func DiffJobs(a, b *batchv1.Job) ([]Change, error) {
+	old, err := jobTree(a)
+	if err != nil {
+		return nil, err
+	}
+	now, err := jobTree(b)
+	if err != nil {
+		return nil, err
+	}
+	var changes []Change
+	compare("spec", old, now, &changes)
+	return changes, nil
+}
+
+func jobTree(job *batchv1.Job) (any, error) {
+	data, err := canonicalSpec(Clean(job).Spec)
+	if err != nil {
+		return nil, err
+	}
+	var out any
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber()
+	if err := decoder.Decode(&out); err != nil {
+		return nil, fmt.Errorf("read Job: %w", err)
+	}
+	return out, nil
+}
+
 // OnlyMutable tells whether all that differs between a run and the Job that a document wants may be changed while the run
 // goes on (https://kubernetes.io/docs/concepts/workloads/controllers/job, mutable fields of a Job).
 func OnlyMutable(run, wanted *batchv1.Job) bool {

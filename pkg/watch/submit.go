@@ -24,6 +24,7 @@ const (
 	SubmitNothing SubmitAction = "nothing" // the run that is there is the one that is wanted
 	SubmitPatch   SubmitAction = "patch"   // the run that is there takes the changes
 	SubmitReplace SubmitAction = "replace" // delete the run that is there, wait until it is gone, then create
+	SubmitAdopt   SubmitAction = "adopt"   // the Job that is there becomes a run of the Work: labels and annotations only
 	SubmitRefuse  SubmitAction = "refuse"
 )
 
@@ -44,6 +45,7 @@ type SubmitChoices struct {
 	NewRun     bool // start another run whatever there is
 	Replace    bool // in place of the newest run
 	Force      bool // replace even one that goes on
+	Adopt      bool // take over a Job that somebody else made
 }
 
 // SubmitDecision is what to do, and what to say.
@@ -77,8 +79,12 @@ func DecideSubmit(wanted *batchv1.Job, runs []batchv1.Job, taken *batchv1.Job, a
 		}
 	}
 	switch {
+	case newest == nil && taken != nil && c.Adopt:
+		return SubmitDecision{Action: SubmitAdopt, Found: taken, Run: 1}
+	case newest != nil && c.Adopt && restored(newest):
+		return SubmitDecision{Action: SubmitAdopt, Found: newest, Run: mapping.RunNumber(newest)}
 	case newest == nil && taken != nil && !c.NewRun:
-		return refuseSubmit("job %q exists and was not submitted by kubectl work (%s); take another name, delete it, or start another run beside it with --new-run",
+		return refuseSubmit("job %q exists and was not submitted by kubectl work (%s); take another name, delete it, make it a run of this Work with --adopt, or start another run beside it with --new-run",
 			taken.Name, stateOf(taken, at))
 	case newest == nil || c.NewRun:
 		return SubmitDecision{Action: SubmitCreate, Run: next}
