@@ -26,7 +26,7 @@ type checkOptions struct {
 func newCheckCommand(a *app, run func(context.Context, *checkOptions) error) *cobra.Command {
 	o := &checkOptions{app: a}
 	cmd := &cobra.Command{
-		Use:     "check -f FILE",
+		Use:     "check -f FILE | -k DIR",
 		Short:   "Ask the cluster whether Works of files would run now",
 		GroupID: groupSee,
 		Long: templates.LongDesc(`
@@ -54,7 +54,7 @@ func newCheckCommand(a *app, run func(context.Context, *checkOptions) error) *co
 
 func runCheck(ctx context.Context, o *checkOptions) error {
 	if !o.files.given() {
-		return refuse("-f is missing: give a file, or - for stdin")
+		return o.files.missing()
 	}
 	if err := checkFormat(o.output, formatJSON, formatYAML, jsonPathPrefix); err != nil {
 		return err

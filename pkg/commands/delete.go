@@ -35,7 +35,7 @@ type deleteOptions struct {
 func newDeleteCommand(a *app, run func(context.Context, *deleteOptions) error) *cobra.Command {
 	o := &deleteOptions{app: a}
 	cmd := &cobra.Command{
-		Use:     "delete NAME... | -l SELECTOR | -f FILE | --all",
+		Use:     "delete NAME... | -l SELECTOR | -f FILE | -k DIR | --all",
 		Short:   "Delete runs with their Pods",
 		GroupID: groupRun,
 		Long: templates.LongDesc(`
@@ -98,7 +98,7 @@ func (o *deleteOptions) validate() error {
 		}
 	}
 	if ways != 1 {
-		problems = append(problems, refuse("say what to delete in one way: NAME..., -l SELECTOR, -f FILE or --all"))
+		problems = append(problems, refuse("say what to delete in one way: NAME..., -l SELECTOR, -f FILE, -k DIR or --all"))
 	}
 	if _, known := propagations()[o.cascade]; !known {
 		problems = append(problems, refuse("--cascade=%s: give background, foreground or orphan", o.cascade))

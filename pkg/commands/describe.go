@@ -34,7 +34,7 @@ type describeOptions struct {
 func newDescribeCommand(a *app, run func(context.Context, *describeOptions) error) *cobra.Command {
 	o := &describeOptions{app: a}
 	cmd := &cobra.Command{
-		Use:     "describe NAME... | -l SELECTOR | -f FILE | --replay FILE",
+		Use:     "describe NAME... | -l SELECTOR | -f FILE | -k DIR | --replay FILE",
 		Short:   "Say what state a run is in, and why",
 		GroupID: groupSee,
 		Long: templates.LongDesc(`
@@ -103,7 +103,7 @@ func (o *describeOptions) validate() error {
 	case o.replay != "" && (o.selector != "" || o.files.given() || o.record != "" || o.usage || o.debug):
 		return refuse("--replay asks no cluster; besides it only NAME..., --at and -o make sense")
 	case o.replay == "" && ways != 1:
-		return refuse("say which in one way: NAME..., -l SELECTOR or -f FILE")
+		return refuse("say which in one way: NAME..., -l SELECTOR, -f FILE or -k DIR")
 	}
 	return nil
 }

@@ -28,7 +28,7 @@ const (
 func newDiffCommand(a *app, run func(context.Context, *diffOptions) error) *cobra.Command {
 	o := &diffOptions{app: a}
 	cmd := &cobra.Command{
-		Use:     "diff -f FILE",
+		Use:     "diff -f FILE | -k DIR",
 		Short:   "Show what files change of the newest runs",
 		GroupID: groupSee,
 		Long: templates.LongDesc(`
@@ -64,7 +64,7 @@ func runDiff(ctx context.Context, o *diffOptions) error {
 // diff prints what differs, a block a document, and tells whether anything does.
 func (o *diffOptions) diff(ctx context.Context) (differs bool, err error) {
 	if !o.files.given() {
-		return false, refuse("-f is missing: give a file, or - for stdin")
+		return false, o.files.missing()
 	}
 	documents, err := readDocuments(ctx, o.app, o.files, mapping.DecodeOptions{SkipOtherKinds: true})
 	if err != nil {

@@ -46,7 +46,7 @@ func TestRefusals(t *testing.T) {
 		args []string
 		want []string
 	}{
-		{[]string{"wait"}, []string{"NAME..., -l SELECTOR, -f FILE or --all"}},
+		{[]string{"wait"}, []string{"NAME..., -l SELECTOR, -f FILE, -k DIR or --all"}},
 		{[]string{"wait", "a", "--all"}, []string{"in one way"}},
 		{[]string{"wait", "pod/a"}, []string{`"pod" is not a kind that this command knows`}},
 		{
@@ -59,7 +59,7 @@ func TestRefusals(t *testing.T) {
 		{[]string{"submit", "-f", "x", "--wait", "--dry-run=server"}, []string{"exclude each other"}},
 		{[]string{"submit", "-f", "x", "--logs"}, []string{"--logs needs --wait"}},
 		{[]string{"submit", "x.yaml"}, []string{"x.yaml"}},
-		{[]string{"describe"}, []string{"NAME..., -l SELECTOR or -f FILE"}},
+		{[]string{"describe"}, []string{"NAME..., -l SELECTOR, -f FILE or -k DIR"}},
 		{[]string{"pause", "a", "-l", "b=c"}, []string{"in one way"}},
 		{[]string{"logs"}, []string{"accepts 1 arg"}},
 		{[]string{"logs", "a", "--previous", "-f"}, []string{"exclude each other"}},

@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-work/kubectl-work/pkg/cluster"
 )
 
-// source is one input of -f.
+// source is one input of -f or -k.
 type source struct {
 	name string // as it was given; stdinName for -
 	data []byte
@@ -31,22 +31,32 @@ const stdinName = "stdin"
 // maxSource is how long one input may be: far above any manifest, far below what would exhaust a machine.
 const maxSource = 64 << 20
 
-// inputs are the -f flags of a command.
+// inputs are the -f and -k flags of a command.
 type inputs struct {
 	paths     []string
 	recursive bool
+	kustomize string // a folder
 }
 
 // add adds the flags; what says what the files are for.
 func (in *inputs) add(flags *pflag.FlagSet, what string) {
 	flags.StringSliceVarP(&in.paths, "filename", "f", nil, what+": files, folders, http(s) addresses, or - for stdin; may be given several times")
 	flags.BoolVarP(&in.recursive, "recursive", "R", false, "With -f of a folder: also the folders in it")
+	flags.StringVarP(&in.kustomize, "kustomize", "k", "", what+": what kubectl kustomize makes of this folder; not with -f")
 }
 
-func (in *inputs) given() bool { return len(in.paths) > 0 }
+func (in *inputs) given() bool { return len(in.paths) > 0 || in.kustomize != "" }
+
+// missing is the refusal of a command that needs files.
+func (in *inputs) missing() error {
+	return refuse("-f is missing: give a file, or - for stdin, or -k with a folder for kustomize")
+}
 
 // readFiles reads the inputs of -f in their order. It reads all of them before it reports, and each error names its file.
 func readFiles(ctx context.Context, a *app, in inputs) ([]source, error) {
+	if in.kustomize != "" {
+		return readKustomize(ctx, a, in)
+	}
 	paths, problems := expand(in)
 	var sources []source
 	for i, path := range paths {
@@ -65,6 +75,24 @@ func readFiles(ctx context.Context, a *app, in inputs) ([]source, error) {
 		sources = append(sources, s)
 	}
 	return sources, errors.Join(problems...)
+}
+
+// readKustomize reads the input of -k. As with kubectl it goes together with none of -f.
+func readKustomize(ctx context.Context, a *app, in inputs) ([]source, error) {
+	if len(in.paths) > 0 || in.recursive {
+		return nil, refuse("-k %s: only one of -f (with -R) and -k can be given", in.kustomize)
+	}
+	name := "kustomize " + in.kustomize
+	data, err := kustomize(ctx, a, in.kustomize)
+	switch {
+	case ctx.Err() != nil:
+		return nil, cause(ctx)
+	case err != nil:
+		return nil, refuse("%s: %s", name, fileProblem(err))
+	case len(bytes.TrimSpace(data)) == 0:
+		return nil, refuse("%s: no documents: it is empty", name)
+	}
+	return []source{{name: name, data: data}}, nil
 }
 
 // readFile reads one input. A pipe that nobody writes to must not outlive ctx: the read is left behind then.

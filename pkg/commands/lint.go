@@ -28,7 +28,7 @@ type lintOptions struct {
 func newLintCommand(a *app, run func(context.Context, *lintOptions) error) *cobra.Command {
 	o := &lintOptions{app: a}
 	cmd := &cobra.Command{
-		Use:     "lint -f FILE | --rules",
+		Use:     "lint -f FILE | -k DIR | --rules",
 		Short:   "Say what may go wrong with a Work, without a cluster",
 		GroupID: groupSee,
 		Long: templates.LongDesc(`
@@ -73,7 +73,7 @@ func lintIDs() []string {
 func (o *lintOptions) validate() error {
 	problems := []error{checkFormat(o.output, formatJSON, formatYAML, jsonPathPrefix)}
 	if o.files.given() == o.rules {
-		problems = append(problems, refuse("give -f FILE, or --rules"))
+		problems = append(problems, refuse("give -f FILE, -k DIR or --rules"))
 	}
 	for _, id := range o.skip {
 		if !slices.Contains(lintIDs(), id) {

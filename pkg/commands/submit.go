@@ -35,7 +35,7 @@ const submitIDEnv = "KUBECTL_WORK_SUBMIT_ID"
 func newSubmitCommand(a *app, run func(context.Context, *submitOptions) error) *cobra.Command {
 	o := &submitOptions{app: a}
 	cmd := &cobra.Command{
-		Use:     "submit -f FILE",
+		Use:     "submit -f FILE | -k DIR",
 		Short:   "Start Works, or plain Jobs, from files",
 		GroupID: groupRun,
 		Long: templates.LongDesc(`
@@ -52,6 +52,9 @@ func newSubmitCommand(a *app, run func(context.Context, *submitOptions) error) *
 
 			# From stdin, printing nothing but the name of the Job
 			cat work.yaml | kubectl work submit -f - -o name
+
+			# What an overlay of kustomize makes of them
+			kubectl work submit -k overlays/prod --wait
 
 			# See the Job that it becomes
 			kubectl work submit -f work.yaml --dry-run=client -o yaml
@@ -102,7 +105,7 @@ func (o *submitOptions) addShared(cmd *cobra.Command) {
 func (o *submitOptions) validate() error {
 	var problems []error
 	if !o.files.given() {
-		problems = append(problems, refuse("-f is missing: give a file, or - for stdin"))
+		problems = append(problems, o.files.missing())
 	}
 	return errors.Join(append(problems, checkChoices(o.choices), o.validateShared())...)
 }

@@ -71,7 +71,7 @@ type waitOptions struct {
 func newWaitCommand(a *app, run func(context.Context, *waitOptions) error) *cobra.Command {
 	o := &waitOptions{app: a}
 	cmd := &cobra.Command{
-		Use:     "wait NAME... | -l SELECTOR | -f FILE | --all",
+		Use:     "wait NAME... | -l SELECTOR | -f FILE | -k DIR | --all",
 		Short:   "Wait until runs end, and exit with their result",
 		GroupID: groupRun,
 		Long: templates.LongDesc(`
@@ -143,7 +143,7 @@ func (o *waitOptions) validate() error {
 		}
 	}
 	if ways != 1 {
-		return refuse("say what to wait for in one way: NAME..., -l SELECTOR, -f FILE or --all")
+		return refuse("say what to wait for in one way: NAME..., -l SELECTOR, -f FILE, -k DIR or --all")
 	}
 	if !slices.Contains([]string{"fail", "wait", "ok"}, o.absent) {
 		return refuse("--absent=%s: give fail, wait or ok", o.absent)
