@@ -116,7 +116,7 @@ func (c *Client) mayNot(ctx context.Context, r request) bool {
 
 func groupOf(resource string) string {
 	switch resource {
-	case "jobs":
+	case "jobs", "cronjobs":
 		return "batch"
 	case "leases":
 		return "coordination.k8s.io"

@@ -18,6 +18,8 @@ import (
 type submitOptions struct {
 	app       *app
 	files     inputs
+	from      string // a CronJob
+	name      string // of the Work made from it
 	dryRun    string
 	submitID  string
 	skipKinds bool
@@ -35,7 +37,7 @@ const submitIDEnv = "KUBECTL_WORK_SUBMIT_ID"
 func newSubmitCommand(a *app, run func(context.Context, *submitOptions) error) *cobra.Command {
 	o := &submitOptions{app: a}
 	cmd := &cobra.Command{
-		Use:     "submit -f FILE | -k DIR",
+		Use:     "submit -f FILE | -k DIR | --from cronjob/NAME",
 		Short:   "Start Works, or plain Jobs, from files",
 		GroupID: groupRun,
 		Long: templates.LongDesc(`
@@ -45,7 +47,12 @@ func newSubmitCommand(a *app, run func(context.Context, *submitOptions) error) *
 			nothing and, with --wait, waits for that run; what may be changed of it (parallelism, labels, limits) is changed. A
 			run that has ended is not started again unless --if-finished, --new-run or --replace says so: later runs of a Work
 			etl are the Jobs etl-r2, etl-r3. A lost answer never makes two Jobs: each document has a submit id, and the same id
-			(--submit-id, or KUBECTL_WORK_SUBMIT_ID) finds the Job it made before.`),
+			(--submit-id, or KUBECTL_WORK_SUBMIT_ID) finds the Job it made before.
+
+			--from starts one more Job of a CronJob now, with its template and the annotation
+			cronjob.kubernetes.io/instantiate: manual, like kubectl create job --from. The Job gets no owner: the CronJob does
+			not count it, and neither its history limits nor its deletion take it away. It is named after the CronJob, or
+			--name.`),
 		Example: templates.Examples(`
 			# Start a Work and wait for its result
 			kubectl work submit -f work.yaml --wait
@@ -61,6 +68,9 @@ func newSubmitCommand(a *app, run func(context.Context, *submitOptions) error) *
 
 			# In CI: a run a pipeline; killed and run again, it still starts one
 			kubectl work submit -f work.yaml --if-finished=new-run --submit-id "$CI_PIPELINE_ID" --wait --logs
+
+			# One more Job of a CronJob, now
+			kubectl work submit --from cronjob/nightly --wait
 
 			# Put a changed Work in the place of its last run
 			kubectl work submit -f work.yaml --replace --wait`),
@@ -85,6 +95,8 @@ func newSubmitCommand(a *app, run func(context.Context, *submitOptions) error) *
 		},
 	}
 	o.files.add(cmd.Flags(), "Works or Jobs")
+	cmd.Flags().StringVar(&o.from, "from", "", "Start one more Job of this CronJob: cronjob/NAME")
+	cmd.Flags().StringVar(&o.name, "name", "", "With --from: the name of the Work (default: a new one each time, after the CronJob)")
 	addChoices(cmd.Flags(), &o.choices)
 	cmd.Flags().BoolVar(&o.skipKinds, "skip-other-kinds", false, "Pass over documents of other kinds instead of refusing them")
 	o.addShared(cmd)
@@ -103,11 +115,7 @@ func (o *submitOptions) addShared(cmd *cobra.Command) {
 }
 
 func (o *submitOptions) validate() error {
-	var problems []error
-	if !o.files.given() {
-		problems = append(problems, o.files.missing())
-	}
-	return errors.Join(append(problems, checkChoices(o.choices), o.validateShared())...)
+	return errors.Join(o.checkFrom(), checkChoices(o.choices), o.validateShared())
 }
 
 // validateShared checks the flags that submit and retry have in common.
@@ -132,12 +140,8 @@ func runSubmit(ctx context.Context, o *submitOptions) error {
 	}
 	ctx, cancel := o.wait.deadline(ctx)
 	defer cancel()
-	documents, err := readDocuments(ctx, o.app, o.files, mapping.DecodeOptions{SkipOtherKinds: o.skipKinds})
+	documents, client, err := o.read(ctx)
 	if err != nil {
-		return o.refused(report, err)
-	}
-	client, err := o.app.client()
-	if err != nil && o.dryRun != "client" { // a dry run of the client's own needs no cluster
 		return o.refused(report, err)
 	}
 	return o.submit(ctx, client, documents, report)

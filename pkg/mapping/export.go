@@ -35,6 +35,11 @@ func ToWork(job *batchv1.Job) (*v1beta2.Work, error) {
 			return nil, err
 		}
 	}
+	return fromForeign(job), nil
+}
+
+// fromForeign is the Work of a Job that somebody else made.
+func fromForeign(job *batchv1.Job) *v1beta2.Work {
 	clean := Clean(job)
 	w := &v1beta2.Work{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1beta2.GroupVersion.String(), Kind: v1beta2.Kind},
@@ -45,7 +50,7 @@ func ToWork(job *batchv1.Job) (*v1beta2.Work, error) {
 		w.Spec.CleanupPolicy = &v1beta2.CleanupPolicy{TTLSecondsAfterFinished: ttl}
 		w.Spec.TTLSecondsAfterFinished = nil
 	}
-	return w, nil
+	return w
 }
 
 // Clean returns a copy of a Job without what a server or we added to it: it can be created again under another name.
