@@ -26,10 +26,10 @@ func TestExportPrintsWhatSubmitReads(t *testing.T) {
 		for _, f := range []format{formatYAML, formatJSON} {
 			for _, names := range [][]string{{"etl"}, {"etl", "load"}} {
 				var out bytes.Buffer
-				o := &exportOptions{app: testApp(nil, &out), kind: kind, output: f}
+				o := &exportOptions{app: testApp(nil, &out), kind: kind, version: "v1beta2", output: f}
 				var documents []json.RawMessage
 				for _, name := range names {
-					document, err := exported(job(name), kind, "v1beta2")
+					document, err := o.exported(job(name))
 					require.NoError(t, err)
 					documents = append(documents, document)
 				}
@@ -54,5 +54,10 @@ func TestExportSaysWhatIsWrongWithItsFlags(t *testing.T) {
 	require.ErrorContains(t, (&exportOptions{kind: kindWork}).validate(), "in one way")
 	require.ErrorContains(t, (&exportOptions{names: []string{"etl"}, kind: "pod"}).validate(), "--kind=pod")
 	require.ErrorContains(t, (&exportOptions{names: []string{"etl"}, kind: kindJob, version: "v1beta2", output: formatName}).validate(), "-o name")
+	require.ErrorContains(t, (&exportOptions{names: []string{"etl"}, files: inputs{paths: []string{"a"}}, kind: kindWork}).validate(), "in one way")
+	require.ErrorContains(t, (&exportOptions{names: []string{"etl"}, kind: kindCronJob}).validate(), "--schedule")
+	require.ErrorContains(t, (&exportOptions{names: []string{"etl"}, kind: kindCronJob, schedule: "daily"}).validate(), `"daily"`)
+	require.ErrorContains(t, (&exportOptions{names: []string{"etl"}, kind: kindCronJob, schedule: "TZ=UTC 0 3 * *"}).validate(), "spec.timeZone")
+	require.ErrorContains(t, (&exportOptions{names: []string{"etl"}, kind: kindJob, schedule: "@daily"}).validate(), "--kind=cronjob")
 	require.ErrorContains(t, (&exportOptions{names: []string{"etl"}, kind: kindWork, version: "v2"}).validate(), "--api-version=v2")
 }

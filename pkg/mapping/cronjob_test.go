@@ -1,6 +1,7 @@
 package mapping_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -43,4 +44,53 @@ func TestFromCronJob(t *testing.T) {
 	require.Equal(t, c.Spec.JobTemplate.Spec.BackoffLimit, job.Spec.BackoffLimit)
 	require.Equal(t, c.Spec.JobTemplate.Spec.TTLSecondsAfterFinished, job.Spec.TTLSecondsAfterFinished)
 	require.Equal(t, c.Spec.JobTemplate.Spec.Template.Spec, job.Spec.Template.Spec)
+}
+
+// There and back: the Jobs of the CronJob are those of the Work.
+func TestToCronJob(t *testing.T) {
+	t.Parallel()
+	want := cronJob()
+	job, err := mapping.AsJob(mapping.FromCronJob(want, "nightly"))
+	require.NoError(t, err)
+	got, err := mapping.ToCronJob(job, want.Spec.Schedule)
+	require.NoError(t, err)
+	require.Equal(t, want.Spec, got.Spec)
+	require.Equal(t, metav1.ObjectMeta{Name: "nightly", Namespace: "batch", Labels: map[string]string{"app": "etl"}}, got.ObjectMeta)
+
+	for wrong, change := range map[string]func(*batchv1.Job){
+		"at most 52":          func(j *batchv1.Job) { j.Name = strings.Repeat("a", 53) },
+		"52 characters":       func(j *batchv1.Job) { j.Name, j.GenerateName = "", strings.Repeat("a", 48) },
+		"metadata.finalizers": func(j *batchv1.Job) { j.Finalizers = []string{"a/b"} },
+		"spec.manualSelector": func(j *batchv1.Job) { j.Spec.ManualSelector = new(true) },
+	} {
+		changed := job.DeepCopy()
+		change(changed)
+		_, err := mapping.ToCronJob(changed, "@daily")
+		require.ErrorContains(t, err, wrong)
+	}
+}
+
+// A Job for who creates it without us has nothing of ours, and all that the document says.
+func TestAsJob(t *testing.T) {
+	t.Parallel()
+	documents, problems := mapping.Read("work.yaml", []byte(`
+apiVersion: kubectl-work.dev/v1beta2
+kind: Work
+metadata: {generateName: etl-, labels: {app: etl}, finalizers: [example.com/keep]}
+spec:
+  suspend: true
+  maxRetries: 2
+  tenant: a
+  cleanupPolicy: {ttlSecondsAfterFinished: 60}
+  template: {spec: {containers: [{name: main, image: busybox}]}}
+`), mapping.DecodeOptions{})
+	require.Empty(t, problems)
+	job, err := mapping.AsJob(documents[0].Work)
+	require.NoError(t, err)
+	text, err := mapping.Manifest(job)
+	require.NoError(t, err)
+	require.JSONEq(t, `{"apiVersion": "batch/v1", "kind": "Job",
+		"metadata": {"generateName": "etl-", "labels": {"app": "etl"}, "finalizers": ["example.com/keep"]},
+		"spec": {"suspend": true, "backoffLimit": 3, "ttlSecondsAfterFinished": 60,
+			"template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "busybox"}]}}}}`, string(text))
 }

@@ -46,11 +46,39 @@ func fromForeign(job *batchv1.Job) *v1beta2.Work {
 		ObjectMeta: clean.ObjectMeta,
 		Spec:       v1beta2.WorkSpec{JobSpec: clean.Spec},
 	}
+	moveTTL(w)
+	return w
+}
+
+// moveTTL writes the time to live of a Job where a Work has it.
+func moveTTL(w *v1beta2.Work) {
 	if ttl := w.Spec.TTLSecondsAfterFinished; ttl != nil {
 		w.Spec.CleanupPolicy = &v1beta2.CleanupPolicy{TTLSecondsAfterFinished: ttl}
 		w.Spec.TTLSecondsAfterFinished = nil
 	}
+}
+
+// AsWork is the Work that a document says; of a plain Job, in the words of a Work.
+func AsWork(d *Document) *v1beta2.Work {
+	w := d.Work.DeepCopy()
+	if d.Imported {
+		moveTTL(w)
+	}
 	return w
+}
+
+// AsJob is the Job that a document becomes, for who creates it without us: without our labels and our record of the Work.
+func AsJob(w *v1beta2.Work) (*batchv1.Job, error) {
+	job, err := ToJob(w, Injection{Run: 1})
+	if err != nil {
+		return nil, err
+	}
+	out := Clean(job)
+	out.Finalizers, out.OwnerReferences = job.Finalizers, job.OwnerReferences
+	if out.Name == "" {
+		out.GenerateName = w.GenerateName
+	}
+	return out, nil
 }
 
 // Clean returns a copy of a Job without what a server or we added to it: it can be created again under another name.
