@@ -493,8 +493,15 @@ func namesOf(documents []*mapping.Document, c *cluster.Client, submitID string) 
 	return names, namespace, nil
 }
 
-// printJobs writes Jobs as kubectl would: one object, or a List.
-func printJobs(w io.Writer, f format, jobs []*batchv1.Job) error {
+// printJobs writes Jobs as kubectl would: one object, or a List, each with its kind, which answers of the server lack.
+func printJobs(w io.Writer, f format, answers []*batchv1.Job) error {
+	var jobs []*batchv1.Job
+	for _, answer := range answers {
+		job := answer.DeepCopy()
+		job.SetGroupVersionKind(batchv1.SchemeGroupVersion.WithKind("Job"))
+		job.ManagedFields = nil
+		jobs = append(jobs, job)
+	}
 	if len(jobs) == 1 {
 		return printObject(w, f, jobs[0])
 	}

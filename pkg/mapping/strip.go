@@ -43,6 +43,7 @@ func strip(root *value) []string {
 	selector := spec.at("selector", "matchLabels")
 	if slices.ContainsFunc(generatedLabels(), func(l string) bool { return selector.member(l) != nil }) {
 		s.drop(spec, "selector", "spec.selector", "the server makes one for each Job")
+		s.drop(spec, "manualSelector", "spec.manualSelector", "the server sets it")
 	}
 	s.generated(metadata.at("labels"), "metadata.labels")
 	s.generated(spec.at("template", "metadata", "labels"), "spec.template.metadata.labels")
