@@ -22,6 +22,7 @@ type lintOptions struct {
 	strict bool
 	rules  bool
 	skip   []string
+	level  string // of Pod Security
 	output format
 }
 
@@ -43,6 +44,9 @@ func newLintCommand(a *app, run func(context.Context, *lintOptions) error) *cobr
 			# All Works of a repository, without two of the rules
 			kubectl work lint -f . -R --skip kept-for-ever,no-memory-limit
 
+			# Will a namespace that enforces the restricted level take the Pods?
+			kubectl work lint -f work.yaml --pod-security=restricted
+
 			# What the rules are
 			kubectl work lint --rules`),
 		Args: cobra.NoArgs,
@@ -57,8 +61,11 @@ func newLintCommand(a *app, run func(context.Context, *lintOptions) error) *cobr
 	cmd.Flags().BoolVar(&o.strict, "strict", false, "Exit with 1 when a rule has a remark")
 	cmd.Flags().BoolVar(&o.rules, "rules", false, "List the rules and what each is about")
 	cmd.Flags().StringSliceVar(&o.skip, "skip", nil, "Rules to leave out")
+	cmd.Flags().StringVar(&o.level, "pod-security", "", "Also say what a namespace of this Pod Security level would refuse: "+strings.Join(lint.PodSecurityLevels(), ", "))
 	cmd.Flags().StringVarP((*string)(&o.output), "output", "o", "", "Form of the answer: json, yaml or jsonpath=TEMPLATE")
-	_ = cmd.RegisterFlagCompletionFunc("skip", cobra.FixedCompletions(lintIDs(), cobra.ShellCompDirectiveNoFileComp)) // fails for a flag that is not there
+	for flag, words := range map[string][]string{"skip": lintIDs(), "pod-security": lint.PodSecurityLevels()} {
+		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)) // fails for a flag that is not there
+	}
 	return cmd
 }
 
@@ -79,6 +86,9 @@ func (o *lintOptions) validate() error {
 		if !slices.Contains(lintIDs(), id) {
 			problems = append(problems, refuse("--skip %s: the rules are %s", id, strings.Join(lintIDs(), ", ")))
 		}
+	}
+	if o.level != "" && !slices.Contains(lint.PodSecurityLevels(), o.level) {
+		problems = append(problems, refuse("--pod-security=%s: give %s", o.level, strings.Join(lint.PodSecurityLevels(), ", ")))
 	}
 	return errors.Join(problems...)
 }
@@ -124,7 +134,11 @@ func runLint(ctx context.Context, o *lintOptions) error {
 // remarks are those of one document, in their places.
 func (o *lintOptions) remarks(d *mapping.Document) []render.LintItem {
 	var items []render.LintItem
-	for _, r := range lint.Check(d.Work) {
+	found := lint.Check(d.Work)
+	if o.level != "" {
+		found = append(found, lint.PodSecurity(d.Work, o.level)...)
+	}
+	for _, r := range found {
 		if !slices.Contains(o.skip, r.Rule) {
 			items = append(items, render.LintItemOf(r.Rule, d.Problem(r.Path, r.Message, r.Fix)))
 		}

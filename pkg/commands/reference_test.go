@@ -81,7 +81,8 @@ func TestLintPage(t *testing.T) {
 	want := "# What lint looks for\n\n" +
 		"<!-- Made from pkg/lint by go test ./pkg/commands -run TestLintPage -update; edits are lost. -->\n\n" +
 		"`kubectl work lint -f FILE` needs no cluster. What the API would refuse is `invalid` and always gives code 1; a remark of\n" +
-		"one of these rules does so under `--strict`. `--skip RULE` leaves a rule out.\n\n" + render.LintTable(lint.Rules())
+		"one of these rules does so under `--strict`. `--skip RULE` leaves a rule out.\n" +
+		"`--pod-security=LEVEL` adds the checks of that level, as the API server of the pinned version makes them.\n\n" + render.LintTable(lint.Rules())
 	if *update {
 		require.NoError(t, os.WriteFile(path, []byte(want), 0o644)) //nolint:gosec // documentation is for everyone
 	}

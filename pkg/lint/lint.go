@@ -40,7 +40,7 @@ func Rules() []Rule {
 	for _, r := range rules() {
 		all = append(all, r.Rule)
 	}
-	return all
+	return append(all, podSecurityRule())
 }
 
 // Check returns everything that the rules have to say about a Work, in the order of the rules.
