@@ -14,9 +14,9 @@ import (
 )
 
 // program writes a shell script that stands for kubectl.
-func program(t *testing.T, name, script string) string {
+func program(t *testing.T, script string) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
+	path := filepath.Join(t.TempDir(), "kubectl")
 	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+script+"\n"), 0o755)) //nolint:gosec // it is run
 	return path
 }
@@ -33,18 +33,18 @@ func TestKustomizeIsKubectls(t *testing.T) {
 		assert.Equal(t, "kustomize overlays/prod", got[0].name)
 		return string(got[0].data), nil
 	}
-	got, err := read(program(t, "kubectl", `echo "$@"`))
+	got, err := read(program(t, `echo "$@"`))
 	require.NoError(t, err)
 	assert.Equal(t, "kustomize -- overlays/prod\n", got)
 
-	_, err = read(program(t, "kubectl", `echo "error: no kustomization.yaml in it" >&2; exit 1`))
+	_, err = read(program(t, `echo "error: no kustomization.yaml in it" >&2; exit 1`))
 	require.EqualError(t, err, "kustomize overlays/prod: no kustomization.yaml in it")
-	silent := program(t, "kubectl", "exit 3")
+	silent := program(t, "exit 3")
 	_, err = read(silent)
 	require.EqualError(t, err, "kustomize overlays/prod: "+silent+" kustomize ended with exit status 3 and said nothing")
-	_, err = read(program(t, "kubectl", "true"))
+	_, err = read(program(t, "true"))
 	require.EqualError(t, err, "kustomize overlays/prod: no documents: it is empty")
-	_, err = read(program(t, "kubectl", "exec cat /dev/zero"))
+	_, err = read(program(t, "exec cat /dev/zero"))
 	require.EqualError(t, err, "kustomize overlays/prod: longer than 64 MiB: this is no manifest")
 	_, err = read(filepath.Join(t.TempDir(), "kubectl"))
 	require.EqualError(t, err, "kustomize overlays/prod: no such file")
@@ -52,7 +52,7 @@ func TestKustomizeIsKubectls(t *testing.T) {
 
 // kubectl may be one of several programs in a binary, which then is not kubectl under its own name.
 func TestTheKubectlThatIsCalled(t *testing.T) {
-	onPath := program(t, "kubectl", "true")
+	onPath := program(t, "true")
 	t.Setenv("PATH", filepath.Dir(onPath))
 	for caller, want := range map[string]string{"": onPath, "/opt/bin/kubectl": "/opt/bin/kubectl", "/usr/local/bin/k3s": onPath} {
 		got, err := kubectl(testApp(map[string]string{kubectlEnv: caller}, io.Discard))
@@ -78,7 +78,7 @@ func TestKustomizeGoesWithNoFiles(t *testing.T) {
 // A kubectl that hangs ends with the command, with the cause of that.
 func TestKustomizeEndsWithItsContext(t *testing.T) {
 	t.Parallel()
-	a := testApp(map[string]string{kubectlEnv: program(t, "kubectl", "exec sleep 60")}, io.Discard)
+	a := testApp(map[string]string{kubectlEnv: program(t, "exec sleep 60")}, io.Discard)
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 20*time.Millisecond, errTimeout)
 	defer cancel()
 	_, err := readFiles(ctx, a, inputs{kustomize: "a"})
@@ -87,7 +87,7 @@ func TestKustomizeEndsWithItsContext(t *testing.T) {
 
 func TestWhatKubectlSaysIsBounded(t *testing.T) {
 	t.Parallel()
-	a := testApp(map[string]string{kubectlEnv: program(t, "kubectl", "head -c 1000000 /dev/zero | tr '\\0' x >&2; exit 1")}, io.Discard)
+	a := testApp(map[string]string{kubectlEnv: program(t, "head -c 1000000 /dev/zero | tr '\\0' x >&2; exit 1")}, io.Discard)
 	_, err := kustomize(t.Context(), a, "a")
 	require.EqualError(t, err, strings.Repeat("x", maxSaid))
 }

@@ -48,8 +48,7 @@ func saveLog(ctx context.Context, c *cluster.Client, pod *corev1.Pod, container,
 	defer func() { err = errors.Join(err, file.Close()) }()
 	out := bufio.NewWriter(file)
 	err = c.ReadLog(ctx, pod.Namespace, pod.Name, container, cluster.LogOptions{}, func(l cluster.LogLine) { fmt.Fprintln(out, l.Text) })
-	var gone *cluster.LogsGoneError
-	if errors.As(err, &gone) {
+	if _, ok := errors.AsType[*cluster.LogsGoneError](err); ok {
 		err = nil // there is nothing to save
 	}
 	return errors.Join(err, out.Flush())

@@ -2,24 +2,16 @@ package commands
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 	batchv1 "k8s.io/api/batch/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-work/kubectl-work/pkg/apis/work"
 	"github.com/kubectl-work/kubectl-work/pkg/cluster"
 	"github.com/kubectl-work/kubectl-work/pkg/mapping"
-	"github.com/kubectl-work/kubectl-work/pkg/render"
-	"github.com/kubectl-work/kubectl-work/pkg/status"
 	"github.com/kubectl-work/kubectl-work/pkg/watch"
 )
 
@@ -35,9 +27,11 @@ type submission struct {
 	choices watch.SubmitChoices
 	again   bool // the documents have run before
 
+	allowDropped bool
+
 	documents []*mapping.Document
 	profiles  profiles
-	lookup    *lookup
+	lookup    *lookup // for many documents
 }
 
 // submitted is what became of one document.
@@ -203,168 +197,6 @@ func (s *submission) decide(ctx context.Context, p *planned, runs []batchv1.Job,
 	return nil
 }
 
-// differences lists what a document changes of a run that cannot take it, in the user's own paths.
-func differences(run *batchv1.Job, d *mapping.Document) string {
-	if run == nil {
-		return ""
-	}
-	changes, err := mapping.Diff(run, d.Work)
-	if err != nil {
-		return ""
-	}
-	return changeLines(changes)
-}
-
-// changeLines puts changes below a sentence, one a line.
-func changeLines(changes []mapping.Change) string {
-	const most = 20
-	var text strings.Builder
-	for i, c := range changes {
-		if i == most {
-			fmt.Fprintf(&text, "\n  and %d more", len(changes)-most)
-			break
-		}
-		text.WriteString("\n  " + render.Line(c.String()))
-	}
-	return text.String()
-}
-
-// makeAfter makes a document whose dependencies of the same call are made.
-func (s *submission) makeAfter(ctx context.Context, p planned, results []*submitted) submitted {
-	if len(p.same) == 0 || s.dryRun == "client" {
-		return s.make(ctx, p)
-	}
-	same, err := s.made(&p, results)
-	if err == nil {
-		p.in.Waiting, err = s.resolve(ctx, &p, same)
-	}
-	if err != nil {
-		return submitted{err: err}
-	}
-	return s.make(ctx, p)
-}
-
-// submitRounds bounds how often a submit looks again because another client was quicker.
-const submitRounds = 5
-
-// make does what was planned. Where another client is quicker it looks and decides again.
-func (s *submission) make(ctx context.Context, p planned) submitted {
-	for range submitRounds {
-		switch p.decision.Action {
-		case watch.SubmitNothing:
-			made := submitted{job: p.decision.Found, what: p.decision.Text}
-			if p.decision.Ended == status.OutcomeFailed {
-				made.code = CodeFailed
-			}
-			return made
-		case watch.SubmitPatch:
-			job, err := s.patch(ctx, p)
-			if !cluster.Conflict(err) {
-				return submitted{job: job, what: s.done("configured"), err: err}
-			}
-			if err := s.lookAgain(ctx, &p, nil); err != nil {
-				return submitted{err: err}
-			}
-			continue
-		case watch.SubmitAdopt:
-			job, err := s.adopt(ctx, p)
-			if !cluster.Conflict(err) {
-				return submitted{job: job, what: s.done("adopted"), err: err}
-			}
-			if err := s.lookAgain(ctx, &p, p.decision.Found); err != nil {
-				return submitted{err: err}
-			}
-			continue
-		case watch.SubmitReplace:
-			if err := s.clear(ctx, p.decision.Found); err != nil {
-				return submitted{err: err}
-			}
-		case watch.SubmitCreate, watch.SubmitRefuse: // a refusal was an error before
-		}
-		job, err := s.create(ctx, p)
-		var taken *cluster.TakenError
-		if !errors.As(err, &taken) {
-			return submitted{job: job, what: s.done("created"), err: err}
-		}
-		if err := s.lookAgain(ctx, &p, taken.Job); err != nil {
-			return submitted{err: err}
-		}
-	}
-	return submitted{err: refuse("others keep starting runs of %s at the same time; try again", mapping.WorkName(p.job))}
-}
-
-// create makes the Job of the decided run.
-func (s *submission) create(ctx context.Context, p planned) (*batchv1.Job, error) {
-	p.in.Run = p.decision.Run
-	if s.dryRun == "client" {
-		return mapping.ToJob(p.document.Work, p.in)
-	}
-	for range submitRounds {
-		owner, err := watch.ResolveOwner(ctx, s.client, p.document.Work, p.job, s.dryRun == "none")
-		if err != nil {
-			return nil, asRefusal(err)
-		}
-		if owner != nil {
-			p.in.Owner = &owner.Reference
-		}
-		job, err := mapping.ToJob(p.document.Work, p.in)
-		if err != nil {
-			return job, err
-		}
-		made, err := s.client.CreateJob(ctx, job, s.dryRun == "server")
-		switch {
-		case apierrors.IsNotFound(err):
-			return nil, refuse("namespace %s does not exist; nothing was created", job.Namespace)
-		case err != nil || owner == nil || s.dryRun != "none":
-			return made, err
-		}
-		if owner.Warning != "" {
-			s.app.note("Warning: job/%s: %s", made.Name, owner.Warning)
-		}
-		stands, err := watch.OwnerStands(ctx, s.client, made.Namespace, owner.Reference)
-		if err != nil || stands { // the run is made: what is not known of its owner does not undo it
-			return made, nil
-		}
-		if err := s.client.DeleteJob(ctx, made, metav1.DeletePropagationBackground, false); err != nil {
-			return nil, err
-		}
-	}
-	return nil, refuse("spec.owner: it is deleted and made again all the time; nothing was started")
-}
-
-// asRefusal gives an owner that cannot be the code of a refusal.
-func asRefusal(err error) error {
-	var wrong *watch.OwnerError
-	var kind *cluster.UnknownKindError
-	if errors.As(err, &wrong) || errors.As(err, &kind) {
-		return refuse("%w", err)
-	}
-	return err
-}
-
-// patch changes what may be changed of a run that goes on.
-func (s *submission) patch(ctx context.Context, p planned) (*batchv1.Job, error) {
-	body, err := watch.SubmitPatchOf(p.decision.Found, p.job)
-	if err != nil {
-		return nil, err
-	}
-	return s.client.PatchJob(ctx, p.decision.Found.Namespace, p.decision.Found.Name, body, s.dryRun == "server")
-}
-
-// clearTime bounds the wait for a run that is replaced, unless --timeout is shorter.
-const clearTime = 5 * time.Minute
-
-// clear deletes a run and waits until it and its Pods are gone, so that the new one is never beside them.
-func (s *submission) clear(ctx context.Context, run *batchv1.Job) error {
-	if err := s.client.DeleteJob(ctx, run, metav1.DeletePropagationForeground, s.dryRun == "server"); err != nil || s.dryRun == "server" {
-		return err
-	}
-	s.app.note("job/%s is deleted; waiting until its Pods are gone", run.Name)
-	ctx, cancel := context.WithTimeoutCause(ctx, clearTime, errTimeout)
-	defer cancel()
-	return (&deleteOptions{app: s.app}).awaitGone(ctx, s.client, []*batchv1.Job{run})
-}
-
 // done is a word for what was done, or would be in a dry run.
 func (s *submission) done(word string) string {
 	switch s.dryRun {
@@ -415,102 +247,4 @@ func (s *submission) checkSuffix(ctx context.Context, job *batchv1.Job) error {
 		return refuse("the name %s would pass for a run of Work %s, which has runs; take a name that does not end in %s", name, stem, suffix)
 	}
 	return nil
-}
-
-// checkPlaces refuses documents whose namespace contradicts -n; a namespace in the document beats the context's. One wait
-// watches one namespace.
-func checkPlaces(documents []*mapping.Document, here place, waiting bool) error {
-	var problems mapping.Problems
-	of := func(d *mapping.Document) string { return or(d.Work.Namespace, here.namespace) }
-	for _, d := range documents {
-		switch {
-		case here.explicit && of(d) != here.namespace:
-			problems = append(problems, d.Problem("metadata.namespace",
-				fmt.Sprintf("the document says namespace %s, the command says -n %s", d.Work.Namespace, here.namespace), "drop one of them"))
-		case waiting && of(d) != of(documents[0]):
-			problems = append(problems, d.Problem("metadata.namespace", "--wait waits in one namespace, and this document is in another than the first", "submit it by itself"))
-		}
-	}
-	if len(problems) > 0 {
-		return problems
-	}
-	return nil
-}
-
-// located gives a refusal of the API server the place in the file that it is about.
-func located(d *mapping.Document, err error) error {
-	var api apierrors.APIStatus
-	if !errors.As(err, &api) || api.Status().Details == nil || api.Status().Reason != metav1.StatusReasonInvalid {
-		return fmt.Errorf("%s: %w", d.File, err)
-	}
-	if problems := mapping.FieldProblems(d, api.Status().Details.Causes); len(problems) > 0 {
-		return problems
-	}
-	return fmt.Errorf("%s: %w", d.File, err)
-}
-
-// readDocuments reads and checks all files. Every problem of every document comes in one go.
-func readDocuments(ctx context.Context, a *app, files inputs, o mapping.DecodeOptions) ([]*mapping.Document, error) {
-	sources, err := readFiles(ctx, a, files)
-	if err != nil {
-		return nil, err
-	}
-	var documents []*mapping.Document
-	var problems mapping.Problems
-	for _, source := range sources {
-		found, wrong := mapping.Read(source.name, source.data, o)
-		problems = append(problems, wrong...)
-		for _, d := range found {
-			for _, note := range d.Notes {
-				a.note("%s: %s", source.name, note)
-			}
-		}
-		documents = append(documents, found...)
-	}
-	_, circles := mapping.Order(documents)
-	if problems = slices.Concat(problems, mapping.Duplicates(documents), circles, mapping.GroupConflicts(documents)); len(problems) > 0 {
-		return nil, problems
-	}
-	return documents, nil
-}
-
-// namesOf are the names of Works and their namespace, for commands that only look them up.
-func namesOf(documents []*mapping.Document, c *cluster.Client, submitID string) (names []string, namespace string, err error) {
-	if err := checkPlaces(documents, place{namespace: c.Namespace, explicit: c.Explicit}, true); err != nil {
-		return nil, "", err
-	}
-	for i, d := range documents {
-		name := d.Work.Name
-		if name == "" && submitID == "" {
-			return nil, "", refuse("%s: a document with generateName has no name to look up; the submit id that it was submitted with gives one (%s)", d.File, submitIDEnv)
-		}
-		if name == "" {
-			name = mapping.GenerateName(d.Work.GenerateName, documentID(submitID, i, len(documents) > 1))
-		}
-		names = append(names, name)
-		namespace = or(d.Work.Namespace, c.Namespace)
-	}
-	return names, namespace, nil
-}
-
-// printJobs writes Jobs as kubectl would: one object, or a List, each with its kind, which answers of the server lack.
-func printJobs(w io.Writer, f format, answers []*batchv1.Job) error {
-	var jobs []*batchv1.Job
-	for _, answer := range answers {
-		job := answer.DeepCopy()
-		job.SetGroupVersionKind(batchv1.SchemeGroupVersion.WithKind("Job"))
-		job.ManagedFields = nil
-		jobs = append(jobs, job)
-	}
-	if len(jobs) == 1 {
-		return printObject(w, f, jobs[0])
-	}
-	return printObject(w, f, map[string]any{"apiVersion": "v1", "kind": "List", "items": jobs})
-}
-
-func counted(documents int) string {
-	if documents == 1 {
-		return "1 document was"
-	}
-	return fmt.Sprintf("%d documents were", documents)
 }

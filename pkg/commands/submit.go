@@ -24,6 +24,7 @@ type submitOptions struct {
 	submitID  string
 	skipKinds bool
 	waiting   bool
+	dropped   bool // is allowed
 	choices   watch.SubmitChoices
 	again     bool // the document has run before
 	profiles  map[string]string
@@ -108,6 +109,7 @@ func (o *submitOptions) addShared(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&o.dryRun, "dry-run", "none", "none, client (print what would be sent), or server (let the server check it without keeping it)")
 	cmd.Flags().Lookup("dry-run").NoOptDefVal = "client"
 	cmd.Flags().StringVar(&o.submitID, "submit-id", "", "An id that makes this call safe to repeat (default: "+submitIDEnv+", else random)")
+	cmd.Flags().BoolVar(&o.dropped, "allow-dropped", false, "Keep a Job of which the server dropped fields that it does not know; without it such a Job is taken back")
 	cmd.Flags().BoolVar(&o.waiting, "wait", false, "Wait for the end and exit with the result, like kubectl work wait")
 	cmd.Flags().StringVarP((*string)(&o.output), "output", "o", "", "Form of the answer: json, yaml, name or jsonpath=TEMPLATE")
 	addProfiles(cmd.Flags(), &o.profiles)
@@ -157,7 +159,7 @@ func (o *submitOptions) submit(ctx context.Context, client *cluster.Client, docu
 	}
 	s := &submission{
 		app: o.app, client: client, place: here, dryRun: o.dryRun, givenID: o.submitID, several: len(documents) > 1,
-		choices: o.choices, again: o.again, profiles: profiles{app: o.app, client: client, files: o.profiles},
+		choices: o.choices, again: o.again, allowDropped: o.dropped, profiles: profiles{app: o.app, client: client, files: o.profiles},
 	}
 	if o.dryRun != "client" {
 		s.user = client.User(ctx)

@@ -67,20 +67,23 @@ func TestPodSecurity(t *testing.T) {
 					{Name: "b", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/"}}},
 				}
 			},
-			[]string{pod + ".volumes[1]"}, []string{pod + ".volumes[1]"},
+			[]string{pod + ".volumes[1]"},
+			[]string{pod + ".volumes[1]"},
 		},
 		"the host": {
 			func(w *v1beta2.Work) {
 				w.Spec.Template.Spec.HostNetwork, w.Spec.Template.Spec.HostIPC = true, true
 				main(w).Ports = []corev1.ContainerPort{{ContainerPort: 80, HostPort: 80}}
 			},
-			[]string{pod + ".hostNetwork", pod + ".hostIPC", first + ".ports"}, []string{pod + ".hostNetwork", pod + ".hostIPC", first + ".ports"},
+			[]string{pod + ".hostNetwork", pod + ".hostIPC", first + ".ports"},
+			[]string{pod + ".hostNetwork", pod + ".hostIPC", first + ".ports"},
 		},
 		"sysctls": {
 			func(w *v1beta2.Work) {
 				w.Spec.Template.Spec.SecurityContext.Sysctls = []corev1.Sysctl{{Name: "kernel.msgmax", Value: "1"}}
 			},
-			[]string{pod + ".securityContext.sysctls"}, []string{pod + ".securityContext.sysctls"},
+			[]string{pod + ".securityContext.sysctls"},
+			[]string{pod + ".securityContext.sysctls"},
 		},
 	} {
 		w := locked()

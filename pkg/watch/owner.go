@@ -97,15 +97,13 @@ func owner(ctx context.Context, c *cluster.Client, job *batchv1.Job, apiVersion,
 	return o, nil
 }
 
-// OwnerStands reads the owner of a run again: whether it is still the one that the run names, and stays.
-func OwnerStands(ctx context.Context, c *cluster.Client, namespace string, ref metav1.OwnerReference) (bool, error) {
+// OwnerLost reads the owner of a run again: whether it is another one than the run names, or about to go. What is not known
+// of it undoes nothing.
+func OwnerLost(ctx context.Context, c *cluster.Client, namespace string, ref metav1.OwnerReference) bool {
 	object, err := c.Object(ctx, ref.APIVersion, ref.Kind, namespace, ref.Name)
-	if cluster.NotFound(err) {
-		return false, nil
-	}
 	if err != nil {
-		return false, err
+		return cluster.NotFound(err)
 	}
 	u := unstructured.Unstructured{Object: object}
-	return u.GetUID() == ref.UID && u.GetDeletionTimestamp() == nil, nil
+	return u.GetUID() != ref.UID || u.GetDeletionTimestamp() != nil
 }
