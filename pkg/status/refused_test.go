@@ -2,6 +2,7 @@ package status_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -30,4 +31,20 @@ func TestNoPodsWithoutEvents(t *testing.T) {
 	s := snapshots[0]
 	s.Events = nil
 	require.Equal(t, "NoPods", status.Of(s).Reason)
+}
+
+// What refused the last try may be gone, and the next try a minute away: that is not being stuck.
+func TestARefusalThatIsOverIsNotStuck(t *testing.T) {
+	t.Parallel()
+	snapshots, err := snapshottest.Load("18-no-service-account.33s")
+	require.NoError(t, err)
+	s := snapshots[0]
+	s.At = s.At.Add(time.Minute)
+	require.True(t, status.Wants(s).Probe)
+	s.Probe = &status.Probe{Refusal: "still refused"}
+	require.Equal(t, status.ClassConfig, status.Of(s).Findings[0].Class)
+	s.Probe = &status.Probe{}
+	require.Equal(t, status.ClassNone, status.Of(s).Findings[0].Class)
+	require.Equal(t, "ServiceAccountMissing", status.Of(s).Findings[0].Reason)
+	require.Contains(t, status.Of(s).Findings[0].Message, "a dry run of its Pod is accepted now")
 }

@@ -23,11 +23,21 @@ func findPodsRefused(v view, p Phase) []Finding {
 	f.Severity, f.Since = SeverityError, firstFailedCreate(v)
 	f.Message += fmt.Sprintf(" (%s, the last %s ago)", count(tries, "try", "tries"), short(v.At.Sub(EventTime(event))))
 	f.Evidence = []Evidence{{Object: "event/" + event.Name, Path: ".message", Value: event.Message}}
-	if f.Class != ClassPolicy {
-		f.Next = join(f.Next, "the Job controller tries again, with pauses of up to about a minute")
+	switch {
+	case f.Class == ClassPolicy: // a policy may treat the Job controller and whoever asks differently
+	case refusedBefore(v) && v.Probe != nil && v.Probe.Refusal == "":
+		f.Class, f.Severity, f.Next = ClassNone, SeverityWarning, triesAgain
+		f.Message += "; " + acceptedNow
+	default:
+		f.Next = join(f.Next, triesAgain)
 	}
 	return []Finding{f}
 }
+
+const (
+	triesAgain  = "the Job controller tries again, with pauses of up to about a minute"
+	acceptedNow = "a dry run of its Pod is accepted now, so the next try may work"
+)
 
 const combinedPrefix = "(combined from similar events): "
 
@@ -185,14 +195,14 @@ const quiet = 30 * time.Second
 // findNoPods: no Pod was ever made and no event tells why, most often because events are kept for about an hour only
 // (kubernetes/kubernetes#88748). A dry run of its Pod then may.
 func findNoPods(v view, p Phase) []Finding {
-	if p != PhasePending || managedElsewhere(v) || !neverHadPods(v) || v.At.Sub(v.Job.Status.StartTime.Time) < quiet || !noRefusal(v) {
+	if p != PhasePending || managedElsewhere(v) || !silent(v) {
 		return nil
 	}
 	f := Finding{
 		Severity: SeverityWarning, Reason: "NoPods", Since: v.Job.Status.StartTime.Time,
 		Message:  "no Pod was created, and no event tells why (the cluster keeps events about an hour)",
 		Evidence: []Evidence{{Object: "job/" + v.Job.Name, Path: ".status.startTime", Value: v.Job.Status.StartTime.UTC().Format(timeFormat)}},
-		Next:     "the Job controller tries again, with pauses of up to about a minute",
+		Next:     triesAgain,
 	}
 	if v.EventsHidden {
 		f.Message = "no Pod was created; only events can tell why, and they were not read"
@@ -200,7 +210,7 @@ func findNoPods(v view, p Phase) []Finding {
 	switch {
 	case v.Probe == nil:
 	case v.Probe.Refusal == "":
-		f.Message += "; a dry run of its Pod is accepted now, so the next try may work"
+		f.Message += "; " + acceptedNow
 	default:
 		told := refusal(v.Probe.Refusal)
 		told.Severity, told.Since, told.Next = SeverityError, f.Since, join(told.Next, f.Next)

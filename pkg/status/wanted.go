@@ -16,7 +16,7 @@ type Wanted struct {
 	Nodes    []string   // to see whether they are there and alive
 	AllNodes bool       // a Pod fits no node: all of them, and what takes their room
 	Claims   []string   // volume claims of Pods that wait for them
-	Probe    bool       // no Pod, and no event tells why: a dry run of its Pod
+	Probe    bool       // no Pod, and no event tells why, or one that may be out of date: a dry run of its Pod
 	Queue    string     // Kueue's LocalQueue that decides
 	Related  bool       // the runs that it waits for: of its group, and those that it depends on
 }
@@ -50,8 +50,7 @@ func Wants(s Snapshot) Wanted {
 	if phase.Finished() || managedElsewhere(v) || s.Deleted {
 		return w
 	}
-	w.Probe = s.Probe == nil && len(v.pods) == 0 && neverHadPods(v) && v.At.Sub(v.Job.Status.StartTime.Time) >= quiet &&
-		noRefusal(v)
+	w.Probe = s.Probe == nil && (silent(v) || refusedBefore(v))
 	for _, pod := range v.live() {
 		if unschedulable(pod) {
 			w.AllNodes = w.AllNodes || s.Nodes == nil
@@ -70,11 +69,21 @@ func Wants(s Snapshot) Wanted {
 	return w
 }
 
-// noRefusal tells whether no event explains why there is no Pod.
-func noRefusal(v view) bool {
+// silent tells whether the Job should have had Pods for a while, has none, and no event explains why.
+func silent(v view) bool {
 	event, _ := newestFailedCreate(v)
-	return event == nil
+	return event == nil && neverHadPods(v) && v.At.Sub(v.Job.Status.StartTime.Time) >= quiet
 }
+
+// refusedBefore tells whether the newest try to make a Pod was refused a while ago: what was in its way may be gone, and the
+// Job controller's next try may be up to a minute away.
+func refusedBefore(v view) bool {
+	event, _ := newestFailedCreate(v)
+	return event != nil && v.At.Sub(EventTime(event)) >= outdated
+}
+
+// outdated is the age from which a refusal is asked about again.
+const outdated = 10 * time.Second
 
 // neverHadPods tells whether the Job should have Pods and neither has nor had any.
 func neverHadPods(v view) bool {
