@@ -13,12 +13,15 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Scope says which Jobs an Observer follows, all in one namespace.
+// Scope says which Jobs an Observer follows.
 type Scope struct {
-	Namespace string
+	Namespace string       // "" for all
 	Name      string       // one Job, "" for several
 	Selector  string       // label selector, for several
 	Seed      *batchv1.Job // the Job of Name as it was just read: nothing that happens after it is missed
+
+	Trim    func(object any)    // takes off each Job and Pod what nobody will look at; nil keeps everything
+	Changed func(run types.UID) // a Job, or a Pod that it controls, changed; it must not block. nil is fine
 }
 
 // Observed is one Job and its Pods as last seen. The objects are shared: nobody may change them.
@@ -46,7 +49,8 @@ type Observer struct {
 	changed    []chan struct{} // one a subscriber
 	jobs       map[types.UID]*Observed
 	pods       map[types.UID]*corev1.Pod
-	jobsSynced time.Time // zero until they are
+	owned      map[types.UID]map[types.UID]*corev1.Pod // pods by the Job that controls them
+	jobsSynced time.Time                               // zero until they are
 	podsSynced bool
 	podsHidden bool
 	podsWatch  bool // the Pod watch was started
@@ -58,7 +62,7 @@ type Observer struct {
 func (c *Client) Observe(ctx context.Context, scope Scope) *Observer {
 	o := &Observer{
 		client: c, scope: scope,
-		jobs: map[types.UID]*Observed{}, pods: map[types.UID]*corev1.Pod{}, contacts: map[string]Contact{},
+		jobs: map[types.UID]*Observed{}, pods: map[types.UID]*corev1.Pod{}, owned: map[types.UID]map[types.UID]*corev1.Pod{}, contacts: map[string]Contact{},
 	}
 	o.spawn(func() { o.watchJobs(ctx, scope.Seed) })
 	if scope.Seed != nil {
@@ -107,18 +111,9 @@ func (o *Observer) Contact() Contact {
 func (o *Observer) Runs() []Observed {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	byOwner := map[types.UID][]*corev1.Pod{}
-	for _, pod := range o.pods {
-		if ref := metav1.GetControllerOf(pod); ref != nil {
-			byOwner[ref.UID] = append(byOwner[ref.UID], pod)
-		}
-	}
 	var all []Observed
-	for uid, seen := range o.jobs {
-		run := *seen
-		run.Pods = byOwner[uid]
-		slices.SortFunc(run.Pods, func(a, b *corev1.Pod) int { return strings.Compare(a.Name, b.Name) })
-		all = append(all, run)
+	for uid := range o.jobs {
+		all = append(all, o.run(uid))
 	}
 	slices.SortFunc(all, func(a, b Observed) int {
 		if c := strings.Compare(a.Job.Name, b.Job.Name); c != 0 {
@@ -127,6 +122,64 @@ func (o *Observer) Runs() []Observed {
 		return a.Job.CreationTimestamp.Compare(b.Job.CreationTimestamp.Time)
 	})
 	return all
+}
+
+// Run returns one Job as last seen; false when it was never seen, or is forgotten.
+func (o *Observer) Run(uid types.UID) (Observed, bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.jobs[uid] == nil {
+		return Observed{}, false
+	}
+	return o.run(uid), true
+}
+
+// run is one Job with its Pods; o.mu must be held.
+func (o *Observer) run(uid types.UID) Observed {
+	run := *o.jobs[uid]
+	for _, pod := range o.owned[uid] {
+		run.Pods = append(run.Pods, pod)
+	}
+	slices.SortFunc(run.Pods, func(a, b *corev1.Pod) int { return strings.Compare(a.Name, b.Name) })
+	return run
+}
+
+// Forget drops a Job that is gone, and its Pods.
+func (o *Observer) Forget(uid types.UID) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if seen := o.jobs[uid]; seen == nil || !seen.Deleted {
+		return
+	}
+	delete(o.jobs, uid)
+	for pod := range o.owned[uid] {
+		delete(o.pods, pod)
+	}
+	delete(o.owned, uid)
+}
+
+// index notes which Job controls a Pod, or that the Pod is gone; o.mu must be held. It returns the Job.
+func (o *Observer) index(pod *corev1.Pod, gone bool) types.UID {
+	ref := metav1.GetControllerOf(pod)
+	if ref == nil {
+		return ""
+	}
+	if gone {
+		delete(o.owned[ref.UID], pod.UID)
+		return ref.UID
+	}
+	if o.owned[ref.UID] == nil {
+		o.owned[ref.UID] = map[types.UID]*corev1.Pod{}
+	}
+	o.owned[ref.UID][pod.UID] = pod
+	return ref.UID
+}
+
+// tell says that a run changed. o.mu must not be held.
+func (o *Observer) tell(run types.UID) {
+	if o.scope.Changed != nil && run != "" {
+		o.scope.Changed(run)
+	}
 }
 
 // Subscribe returns a channel that holds one token after any number of changes, and one at first. Each subscriber has its
@@ -215,7 +268,7 @@ func (o *Observer) lookAgain(ctx context.Context) {
 		if before == nil {
 			continue
 		}
-		job, err := o.client.batch.Jobs(o.scope.Namespace).Get(ctx, before.Name, metav1.GetOptions{})
+		job, err := o.client.batch.Jobs(before.Namespace).Get(ctx, before.Name, metav1.GetOptions{})
 		if ctx.Err() != nil {
 			return
 		}

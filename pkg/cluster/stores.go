@@ -6,6 +6,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
 )
 
 // jobStore takes what the Reflector of Jobs delivers. It implements cache.ReflectorStore.
@@ -35,14 +36,37 @@ func (s *jobStore) Delete(obj any) error {
 
 func (s *jobStore) set(job *batchv1.Job, deleted bool) {
 	o := s.o
+	o.trim(job)
 	o.mu.Lock()
 	o.jobs[job.UID] = &Observed{Job: job, Deleted: deleted}
 	o.notify()
 	o.mu.Unlock()
+	o.tell(job.UID)
 	if o.scope.Name != "" {
 		o.startPodsOf(s.ctx, job)
 	}
 }
+
+// trim takes off an object what nobody will look at.
+func (o *Observer) trim(object any) {
+	if o.scope.Trim != nil {
+		o.scope.Trim(object)
+	}
+}
+
+// trimming is what a Reflector does with each object as it comes in, so that a first list is never whole in memory.
+func (o *Observer) trimming() cache.TransformFunc {
+	return func(object any) (any, error) {
+		o.trim(object)
+		return object, nil
+	}
+}
+
+// Transformer implements cache.TransformingStore.
+func (s *jobStore) Transformer() cache.TransformFunc { return s.o.trimming() }
+
+// Transformer implements cache.TransformingStore.
+func (s *podStore) Transformer() cache.TransformFunc { return s.o.trimming() }
 
 // Replace implements cache.ReflectorStore: a list after the start, or after the watch was broken. A Job that is missing
 // in it was deleted meanwhile.
@@ -56,16 +80,21 @@ func (s *jobStore) Replace(list []any, _ string) error {
 		}
 	}
 	o.mu.Lock()
-	defer o.mu.Unlock()
+	var gone []types.UID
 	for uid, seen := range o.jobs {
 		if !there[uid] && !seen.Deleted {
 			o.jobs[uid] = &Observed{Job: seen.Job, Deleted: true, Gap: true}
+			gone = append(gone, uid)
 		}
 	}
 	if o.jobsSynced.IsZero() {
 		o.jobsSynced = o.client.options.Now()
 	}
 	o.notify()
+	o.mu.Unlock()
+	for _, uid := range gone {
+		o.tell(uid)
+	}
 	return nil
 }
 
@@ -86,10 +115,13 @@ func (s *podStore) Update(obj any) error {
 		return nil
 	}
 	pod.ManagedFields = nil
+	s.o.trim(pod)
 	s.o.mu.Lock()
-	defer s.o.mu.Unlock()
 	s.o.pods[pod.UID] = pod
+	run := s.o.index(pod, false)
 	s.o.notify()
+	s.o.mu.Unlock()
+	s.o.tell(run)
 	return nil
 }
 
@@ -100,11 +132,14 @@ func (s *podStore) Delete(obj any) error {
 		return nil
 	}
 	s.o.mu.Lock()
-	defer s.o.mu.Unlock()
+	run := types.UID("")
 	if pod.Status.Phase != corev1.PodFailed {
 		delete(s.o.pods, pod.UID)
+		run = s.o.index(pod, true)
 	}
 	s.o.notify()
+	s.o.mu.Unlock()
+	s.o.tell(run)
 	return nil
 }
 
@@ -112,11 +147,11 @@ func (s *podStore) Delete(obj any) error {
 func (s *podStore) Replace(list []any, _ string) error {
 	o := s.o
 	o.mu.Lock()
-	defer o.mu.Unlock()
 	fresh := map[types.UID]*corev1.Pod{}
 	for _, obj := range list {
 		if pod, ok := obj.(*corev1.Pod); ok {
 			pod.ManagedFields = nil
+			o.trim(pod)
 			fresh[pod.UID] = pod
 		}
 	}
@@ -125,9 +160,20 @@ func (s *podStore) Replace(list []any, _ string) error {
 			fresh[uid] = pod
 		}
 	}
-	o.pods = fresh
+	touched := map[types.UID]bool{}
+	for run := range o.owned {
+		touched[run] = true
+	}
+	o.pods, o.owned = fresh, map[types.UID]map[types.UID]*corev1.Pod{}
+	for _, pod := range fresh {
+		touched[o.index(pod, false)] = true
+	}
 	o.podsSynced = true
 	o.notify()
+	o.mu.Unlock()
+	for run := range touched {
+		o.tell(run)
+	}
 	return nil
 }
 

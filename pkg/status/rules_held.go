@@ -43,7 +43,7 @@ func findHeld(v view, p Phase) []Finding {
 		}
 		queued(v, &f)
 	default:
-		f.Reason, f.Message = "Suspended", "spec.suspend is true"+setBy(suspendManager(v.Job))
+		f.Reason, f.Message = "Suspended", "spec.suspend is true"+setBy(SuspendManager(v.Job))
 		f.Advice = []Advice{resume}
 	}
 	if v.condition(batchv1.JobSuspended) == nil && f.Next == "" {
@@ -108,8 +108,8 @@ func reason(text string) string {
 	return fmt.Sprintf(": %q", text)
 }
 
-// suspendManager is the field manager that owns spec.suspend, "" when managedFields do not tell.
-func suspendManager(job *batchv1.Job) string {
+// SuspendManager is the field manager that owns spec.suspend, "" when managedFields do not tell.
+func SuspendManager(job *batchv1.Job) string {
 	for _, entry := range job.ManagedFields {
 		if entry.FieldsV1 != nil && entry.Subresource == "" && strings.Contains(entry.FieldsV1.GetRawString(), `"f:suspend":{}`) {
 			return entry.Manager

@@ -110,7 +110,7 @@ func findOverridden(v view, p Phase) []Finding {
 	}
 	return []Finding{{
 		Severity: SeverityWarning, Reason: "HoldsOverridden", Since: releasedAt(v.Job),
-		Message:  fmt.Sprintf("it was started%s although it was held (%s)", by(suspendManager(v.Job)), join(names...)),
+		Message:  fmt.Sprintf("it was started%s although it was held (%s)", by(SuspendManager(v.Job)), join(names...)),
 		Evidence: []Evidence{{Object: "job/" + v.Job.Name, Path: ".spec.suspend", Value: "false"}},
 	}}
 }

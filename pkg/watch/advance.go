@@ -19,6 +19,7 @@ import (
 type Advanced struct {
 	Job  *batchv1.Job // its state then
 	What string       // released, ended …: "" when nothing changed
+	End  string       // the reason, when it was ended
 	Slot SlotMove     // what was done about the slot of its group on the way
 }
 
@@ -132,11 +133,20 @@ func (v *advancing) run(ctx context.Context, run *batchv1.Job) (a Advanced, err 
 			if err != nil {
 				return a, err
 			}
-			a.Job, a.What = job, what
+			a.Job, a.What, a.End = job, what, endReason(job)
 		}
 		return a, a.slot(ctx, v.c)
 	}
 	return a, fmt.Errorf("job/%s is written by somebody else all the time", run.Name)
+}
+
+// endReason is why we ended a run, "" when we did not.
+func endReason(run *batchv1.Job) string {
+	recorded, err := work.ParseStatus(run.Annotations[work.AnnotationStatus])
+	if err != nil || recorded.Ended() == nil {
+		return ""
+	}
+	return recorded.Ended().Reason
 }
 
 // slot moves the slot of a run that is in line.

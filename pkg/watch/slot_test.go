@@ -33,7 +33,7 @@ func after(seconds int64) func(*batchv1.Job) {
 func holds(all ...work.Hold) func(*batchv1.Job) {
 	return func(j *batchv1.Job) {
 		j.Spec.Suspend = new(true)
-		j.Annotations = map[string]string{work.AnnotationHolds: work.Holds(all).String()}
+		metav1.SetMetaDataAnnotation(&j.ObjectMeta, work.AnnotationHolds, work.Holds(all).String())
 	}
 }
 

@@ -25,9 +25,7 @@ type Waited struct {
 	Verdict  status.Verdict
 	Decision Decision
 
-	told    status.Verdict // what Changed was last called with
-	news    time.Time      // since when the verdict differs from told
-	wasTold bool
+	news news
 }
 
 // Open tells whether waiting for it goes on.

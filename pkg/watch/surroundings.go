@@ -1,0 +1,216 @@
+package watch
+
+import (
+	"strings"
+	"sync"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-work/kubectl-work/pkg/apis/work"
+	"github.com/kubectl-work/kubectl-work/pkg/cluster"
+	"github.com/kubectl-work/kubectl-work/pkg/mapping"
+	"github.com/kubectl-work/kubectl-work/pkg/status"
+)
+
+// surroundings are the runs that have to do with others, from the loop's own copies: those of groups, those that are held,
+// and how their dependencies stand. They say when a look is worth it.
+type surroundings struct {
+	mu     sync.Mutex
+	runs   map[types.UID]*batchv1.Job
+	pods   map[types.UID][]*corev1.Pod
+	groups map[Slot]map[types.UID]bool
+	held   map[types.UID]work.Holds
+}
+
+func (r *surroundings) init() {
+	r.runs, r.pods = map[types.UID]*batchv1.Job{}, map[types.UID][]*corev1.Pod{}
+	r.groups, r.held = map[Slot]map[types.UID]bool{}, map[types.UID]work.Holds{}
+}
+
+// note takes up a run as it was seen, and returns what else has to be looked at because of it: runs that wait for it, and the
+// slot of its group.
+func (r *surroundings) note(seen cluster.Observed) []key {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	job := seen.Job
+	before := r.runs[job.UID]
+	r.runs[job.UID] = job
+	delete(r.held, job.UID)
+	if holds, err := work.ParseHolds(job.Annotations[work.AnnotationHolds]); err == nil && Moves(job) && !seen.Deleted {
+		r.held[job.UID] = holds
+	}
+	var others []key
+	if slot, grouped := SlotOf(job); grouped {
+		if r.groups[slot] == nil {
+			r.groups[slot] = map[types.UID]bool{}
+		}
+		r.groups[slot][job.UID] = true
+		r.pods[job.UID] = seen.Pods
+		others = append(others, key{slot: slot})
+	}
+	if before != nil && before.ResourceVersion == job.ResourceVersion && !seen.Deleted {
+		return others
+	}
+	for uid, holds := range r.held {
+		if uid != job.UID && waitsFor(holds, job) {
+			others = append(others, key{run: uid})
+		}
+	}
+	return others
+}
+
+// waitsFor tells whether one of the holds is about a run, or may turn out to be.
+func waitsFor(holds work.Holds, job *batchv1.Job) bool {
+	for _, h := range holds {
+		if h.On != nil && (h.On.UID == job.UID || h.On.UID == "" && h.On.Work == mapping.WorkName(job)) {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *surroundings) forget(run types.UID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if job := r.runs[run]; job != nil {
+		if slot, grouped := SlotOf(job); grouped {
+			delete(r.groups[slot], run)
+			if len(r.groups[slot]) == 0 {
+				delete(r.groups, slot)
+			}
+		}
+	}
+	delete(r.runs, run)
+	delete(r.pods, run)
+	delete(r.held, run)
+}
+
+// related are the runs that a held one waits for, as far as they are in scope.
+func (r *surroundings) related(job *batchv1.Job) []*batchv1.Job {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	related := []*batchv1.Job{}
+	for _, h := range r.held[job.UID] {
+		if h.On != nil && r.runs[h.On.UID] != nil {
+			related = append(related, r.runs[h.On.UID])
+		}
+	}
+	if slot, grouped := SlotOf(job); grouped {
+		for uid := range r.groups[slot] {
+			if uid != job.UID && r.runs[uid] != nil {
+				related = append(related, r.runs[uid])
+			}
+		}
+	}
+	return related
+}
+
+const (
+	outOfScope = 5 * time.Second // between looks at what is not in scope, or no run
+)
+
+// of says whether a look at what a held run waits for is worth it.
+func (r *surroundings) of(job *batchv1.Job, now time.Time) (a Around) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	holds, is := r.held[job.UID]
+	if !is {
+		return a
+	}
+	for _, h := range holds {
+		switch {
+		case h.On != nil && h.On.UID != "":
+			if other := r.runs[h.On.UID]; other == nil {
+				a.Worth, a.Again = true, outOfScope
+			} else if status.Ended(other) {
+				a.Worth = true
+			}
+		case h.On != nil: // the first of its Work that comes
+			a.Worth, a.Again = a.Worth || r.next(*h.On, job), outOfScope
+		case h.Until != nil && h.Until.When != nil:
+			a.Worth, a.Again = true, outOfScope
+		case h.Until != nil && h.Until.After != nil:
+			left := h.Until.After.Sub(now)
+			a.Worth = a.Worth || left <= 0
+			if left > 0 {
+				a.Again = soonest(a.Again, left)
+			}
+		}
+	}
+	a.Circle = r.circle(job)
+	return a
+}
+
+// next tells whether a run is in scope that a dependency without one waits for.
+func (r *surroundings) next(d work.Dependency, job *batchv1.Job) bool {
+	for uid, other := range r.runs {
+		if uid != job.UID && mapping.WorkName(other) == d.Work && mapping.RunNumber(other) > d.After {
+			return true
+		}
+	}
+	return false
+}
+
+// circle are the names of runs that wait for each other, beginning and ending with this one; "" when there is no way back.
+func (r *surroundings) circle(job *batchv1.Job) string {
+	var walk func(at types.UID, path []string, seen map[types.UID]bool) string
+	walk = func(at types.UID, path []string, seen map[types.UID]bool) string {
+		for _, h := range r.held[at] {
+			if h.On == nil || h.On.UID == "" {
+				continue
+			}
+			if h.On.UID == job.UID {
+				return strings.Join(append(path, job.Name), " -> ")
+			}
+			if other := r.runs[h.On.UID]; other != nil && !seen[other.UID] {
+				seen[other.UID] = true
+				if found := walk(other.UID, append(path, other.Name), seen); found != "" {
+					return found
+				}
+			}
+		}
+		return ""
+	}
+	return walk(job.UID, []string{job.Name}, map[types.UID]bool{})
+}
+
+// slot is what is known of a slot, without its Lease.
+func (r *surroundings) slot(slot Slot) SlotState {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var s SlotState
+	for uid := range r.groups[slot] {
+		if job := r.runs[uid]; job != nil {
+			s.Runs = append(s.Runs, job)
+			s.Pods = append(s.Pods, r.pods[uid]...)
+		}
+	}
+	return s
+}
+
+// free tells whether a slot may be moved, as far as the copies tell: somebody waits in line, and nobody has the turn or the
+// newest replaces whoever has.
+func (s SlotState) free() bool {
+	if len(s.Runs) == 0 || len(status.Line(s.Runs, s.Runs[0])) == 0 {
+		return false
+	}
+	if newest := status.Replacing(s.Runs, s.Runs[0]); newest != nil {
+		for _, run := range s.Runs {
+			if run.UID != newest.UID && !status.Ended(run) && !ending(run) {
+				return true
+			}
+		}
+	}
+	if len(status.Holders(s.Runs, s.Runs[0])) > 0 {
+		return false
+	}
+	for _, run := range s.Runs {
+		if status.Busy(s.Pods, run.UID) {
+			return false
+		}
+	}
+	return true
+}
