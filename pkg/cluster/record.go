@@ -82,5 +82,7 @@ func (c *Client) RecordOnce(ctx context.Context, job *batchv1.Job, reason, messa
 		Reason: reason, Message: message, Type: corev1.EventTypeNormal, Count: 1, FirstTimestamp: now, LastTimestamp: now,
 		Source: corev1.EventSource{Component: manager}, ReportingController: manager,
 	}
+	ctx, cancel := context.WithTimeout(ctx, closeTime)
+	defer cancel()
 	_, _ = c.core.Events(job.Namespace).Create(ctx, event, metav1.CreateOptions{FieldManager: manager})
 }

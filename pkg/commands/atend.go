@@ -65,6 +65,6 @@ func (a *app) end(ctx context.Context, c *cluster.Client, w *watch.Waited, actio
 	if action == onEndDelete {
 		return "deleted", c.DeleteJob(ctx, w.Job, metav1.DeletePropagationBackground, false)
 	}
-	o := &holdOptions{app: a, decide: watch.DecideStop, dryRun: "none"}
+	o := &holdOptions{app: a, decide: watch.DecideStop, event: "Stopped", dryRun: "none"}
 	return o.hold(ctx, c, w.Job, watch.HoldRequest{Reason: why, Now: c.Now()})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -26,6 +27,7 @@ type holdOptions struct {
 	force    bool
 	yes      bool
 	stops    string // what it is called, of commands that stop Pods: Pause
+	event    string // reason of the Event that it leaves: Paused
 	saveLogs string
 	dryRun   string
 	output   format
@@ -138,6 +140,7 @@ func (o *holdOptions) hold(ctx context.Context, c *cluster.Client, job *batchv1.
 		case err == nil && o.dryRun == "server":
 			return d.Done + " (server dry run)", nil
 		case err == nil:
+			o.record(ctx, c, job, r)
 			return d.Done, nil
 		case !cluster.Conflict(err):
 			return "", fmt.Errorf("job/%s: %w", job.Name, err)
@@ -153,6 +156,15 @@ func (o *holdOptions) hold(ctx context.Context, c *cluster.Client, job *batchv1.
 		}
 	}
 	return "", refuse("job/%s is being changed by somebody else all the time; nothing was done, try again", job.Name)
+}
+
+// record leaves an Event: who did it, and why.
+func (o *holdOptions) record(ctx context.Context, c *cluster.Client, job *batchv1.Job, r watch.HoldRequest) {
+	message := fmt.Sprintf("%s by %s", strings.ToLower(o.event), or(r.By, "somebody"))
+	if r.Reason != "" {
+		message += ": " + r.Reason
+	}
+	c.RecordOnce(ctx, job, o.event, message)
 }
 
 // decided decides, and where something has to happen first, waits for it and decides anew.

@@ -16,7 +16,7 @@ import (
 )
 
 func newPauseCommand(a *app, run func(context.Context, *holdOptions) error) *cobra.Command {
-	o := &holdOptions{app: a, decide: watch.DecidePause, stops: "Pause"}
+	o := &holdOptions{app: a, decide: watch.DecidePause, event: "Paused", stops: "Pause"}
 	cmd := &cobra.Command{
 		Use:   "pause NAME... | -l SELECTOR",
 		Short: "Stop the Pods of runs until they are resumed",

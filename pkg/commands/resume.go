@@ -13,7 +13,7 @@ import (
 )
 
 func newResumeCommand(a *app, run func(context.Context, *holdOptions) error) *cobra.Command {
-	o := &holdOptions{app: a, decide: watch.DecideResume}
+	o := &holdOptions{app: a, decide: watch.DecideResume, event: "Resumed"}
 	cmd := &cobra.Command{
 		Use:   "resume NAME... | -l SELECTOR",
 		Short: "Let paused runs go on",

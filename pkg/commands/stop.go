@@ -10,7 +10,7 @@ import (
 )
 
 func newStopCommand(a *app, run func(context.Context, *holdOptions) error) *cobra.Command {
-	o := &holdOptions{app: a, decide: watch.DecideStop, stops: "Stop"}
+	o := &holdOptions{app: a, decide: watch.DecideStop, event: "Stopped", stops: "Stop"}
 	cmd := &cobra.Command{
 		Use:   "stop NAME... | -l SELECTOR",
 		Short: "End runs, and keep their Jobs",
