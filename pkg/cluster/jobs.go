@@ -2,8 +2,10 @@ package cluster
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -186,6 +188,30 @@ func (c *Client) PatchJob(ctx context.Context, namespace, name string, patch []b
 		return err
 	})
 	return job, err
+}
+
+// RemoveFinalizer takes one finalizer off a Job, and touches nothing else: tests in the patch (RFC 6902) hold the Job to its uid
+// and the list to what was read. When either is another, or the finalizer is gone, it is a conflict.
+func (c *Client) RemoveFinalizer(ctx context.Context, job *batchv1.Job, finalizer string) (left *batchv1.Job, err error) {
+	i := slices.Index(job.Finalizers, finalizer)
+	if i < 0 {
+		return job, nil
+	}
+	at := fmt.Sprintf("/metadata/finalizers/%d", i)
+	patch, err := json.Marshal([]map[string]any{
+		{"op": "test", "path": "/metadata/uid", "value": job.UID}, {"op": "test", "path": at, "value": finalizer}, {"op": "remove", "path": at},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("encode patch: %w", err)
+	}
+	err = c.retry(ctx, request{verb: "patch", resource: "jobs", namespace: job.Namespace}, func(ctx context.Context) error {
+		left, err = c.batch.Jobs(job.Namespace).Patch(ctx, job.Name, types.JSONPatchType, patch, metav1.PatchOptions{FieldManager: manager})
+		return err
+	})
+	if apierrors.IsInvalid(err) { // a test failed
+		return nil, apierrors.NewConflict(batchv1.Resource("jobs"), job.Name, err)
+	}
+	return left, err
 }
 
 // DeleteJob deletes exactly the given Job with its Pods; propagation says in which order. A Job that is already gone,

@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-work/kubectl-work/pkg/apis/work/v1beta2"
 	"github.com/kubectl-work/kubectl-work/pkg/cluster"
 	"github.com/kubectl-work/kubectl-work/pkg/mapping"
 	"github.com/kubectl-work/kubectl-work/pkg/status"
@@ -147,7 +148,23 @@ func (s *submission) createOne(ctx context.Context, p planned) (*batchv1.Job, er
 	if err == nil {
 		err = s.keepOrTakeBack(ctx, job, made)
 	}
+	if err == nil {
+		s.tellCleanup(p.document.Work.Spec.CleanupPolicy, made)
+	}
 	return made, err
+}
+
+// tellCleanup says what of a cleanupPolicy nothing on the cluster will do.
+func (s *submission) tellCleanup(p *v1beta2.CleanupPolicy, made *batchv1.Job) {
+	if p == nil {
+		return
+	}
+	if p.TTLSecondsAfterFinished != nil && made.Spec.TTLSecondsAfterFinished == nil {
+		s.app.note("Warning: job/%s: the cluster itself only deletes in the foreground; with propagation %s only a running kubectl work watch deletes it", made.Name, p.Propagation)
+	}
+	if p.Finalizer {
+		s.app.note("Warning: job/%s: only a running kubectl work watch takes its finalizer off; until then it cannot be deleted", made.Name)
+	}
 }
 
 // asRefusal gives an owner that cannot be the code of a refusal.

@@ -63,7 +63,11 @@ func (l *Loop) do(ctx context.Context, job *batchv1.Job, next Action) (did Actio
 	case WriteStatus:
 		err = l.write(ctx, job, change{status: &a.Status}.patch(job))
 	case RemoveFinalizer:
-		what, err = "its finalizer is taken off", l.write(ctx, job, withoutFinalizer(job))
+		var left *batchv1.Job
+		if left, err = l.Client.RemoveFinalizer(ctx, job, work.FinalizerCleanup); err == nil && left.DeletionTimestamp == nil {
+			l.written(left)
+		}
+		what = "its finalizer is taken off"
 	case Delete:
 		what = fmt.Sprintf("deleted (%s): its time to live is over", a.Propagation)
 		err = l.Client.DeleteJob(ctx, job, a.Propagation, false)
@@ -90,16 +94,6 @@ func (l *Loop) write(ctx context.Context, job *batchv1.Job, patch []byte) error 
 		l.written(made)
 	}
 	return err
-}
-
-// withoutFinalizer takes our finalizer off, and no other: the resourceVersion guards the list that is written.
-func withoutFinalizer(job *batchv1.Job) []byte {
-	left := slices.DeleteFunc(slices.Clone(job.Finalizers), func(f string) bool { return f == work.FinalizerCleanup })
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": job.UID, "resourceVersion": job.ResourceVersion, "finalizers": left}})
-	if err != nil { // strings always marshal
-		return nil
-	}
-	return patch
 }
 
 // addOwner adds the owner reference that is missing, of a run that we made. A second controller is never added.
