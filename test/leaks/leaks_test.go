@@ -55,20 +55,44 @@ func TestWaitLeavesNothingBehind(t *testing.T) {
 	for _, fault := range faults {
 		t.Run(fault.name, func(t *testing.T) {
 			before := goleak.IgnoreCurrent()
-			code := wait(t, config, namespace, fault.rule, fault.then)
+			code := through(t, config, namespace, fault.rule, fault.then, "wait", "talks", "--logs", "--timeout=2s", "--retry-for=5s")
 			if fault.code != 0 {
 				require.Equal(t, fault.code, code)
 			} else {
 				require.Contains(t, []int{3, 7, 8}, code, "a run that goes on never ends a wait otherwise")
 			}
-			// An idle connection that is kept for the next request is none of ours: the proxy's own to the server is one.
-			require.NoError(t, goleak.Find(before, goleak.IgnoreAnyFunction("golang.org/x/net/http2.(*clientConnReadLoop).run")))
+			nothingLeft(t, before)
 		})
 	}
 }
 
-// wait runs a wait of two seconds, with all that it can have running beside it, and closes the proxy.
-func wait(t *testing.T, config *rest.Config, namespace, rule string, then func(*faultproxy.Proxy)) int {
+func TestWatchLeavesNothingBehind(t *testing.T) {
+	config := sandbox(t)
+	client, err := kubernetes.NewForConfig(config)
+	require.NoError(t, err)
+	namespace := startJob(t, client)
+	for _, fault := range faults {
+		t.Run(fault.name, func(t *testing.T) {
+			before := goleak.IgnoreCurrent()
+			code := through(t, config, namespace, fault.rule, fault.then, "watch", "--debug-addr=127.0.0.1:0", "--retry-for=5s")
+			require.Contains(t, []int{130, 1, 7, 8}, code)
+			nothingLeft(t, before)
+		})
+	}
+}
+
+// nothingLeft fails when goroutines are there that were not before. An idle connection that is kept for the next request is none
+// of ours: the proxy's own to the server is one.
+func nothingLeft(t *testing.T, before goleak.Option) {
+	t.Helper()
+	require.NoError(t, goleak.Find(before, goleak.IgnoreAnyFunction("golang.org/x/net/http2.(*clientConnReadLoop).run")))
+}
+
+// patience is after how long what has no end of its own is interrupted.
+const patience = 3 * time.Second
+
+// through runs a command through the proxy, with all that it can have running beside it, interrupts it, and closes the proxy.
+func through(t *testing.T, config *rest.Config, namespace, rule string, then func(*faultproxy.Proxy), args ...string) int {
 	t.Helper()
 	proxy, err := faultproxy.New(config)
 	require.NoError(t, err)
@@ -85,7 +109,9 @@ func wait(t *testing.T, config *rest.Config, namespace, rule string, then func(*
 		defer timer.Stop()
 	}
 	var out, errs bytes.Buffer
-	code := commands.Main(t.Context(), []string{"wait", "talks", "--kubeconfig", kubeconfig, "--logs", "--timeout=2s", "--retry-for=5s"}, commands.Env{
+	ctx, interrupt := context.WithCancelCause(t.Context())
+	defer time.AfterFunc(patience, func() { interrupt(&commands.InterruptError{Signal: os.Interrupt}) }).Stop()
+	code := commands.Main(ctx, append(args, "--kubeconfig", kubeconfig), commands.Env{
 		In: strings.NewReader(""), Out: &out, Err: &errs, Now: time.Now, Getenv: func(string) string { return "" }, NewID: func() string { return "leaks" },
 	})
 	t.Logf("code %d\n%s%s", code, out.String(), errs.String())
