@@ -8,7 +8,7 @@ CLUSTER ?= sandbox
 export CGO_ENABLED := 0
 export GOFLAGS := $(filter-out -trimpath,$(GOFLAGS)) -trimpath
 
-E2E     = ./test/e2e/... ./test/leaks/... ./test/krew/...
+E2E     = ./test/e2e/... ./test/leaks/... ./test/krew/... ./test/stress/...
 LINT    = go tool -modfile=golangci-lint.mod golangci-lint
 TOOL    = go tool -modfile=tools.mod
 ALLOWED = Apache-2.0,BSD-2-Clause,BSD-3-Clause,ISC,MIT
@@ -48,7 +48,7 @@ test: unit e2e ## all tests; starts the sandbox when none is up
 
 .PHONY: unit
 unit: ## tests that need no cluster
-	go test $$(go list ./... | grep -vE '/test/(e2e|leaks|krew)(/|$$)')
+	go test $$(go list ./... | grep -vE '/test/(e2e|leaks|stress|krew)(/|$$)')
 	cd sandbox && go test ./cmd/sandbox ./internal/...
 
 .PHONY: fuzz
@@ -59,7 +59,7 @@ fuzz: ## a million random documents each: decoding, meaning, conversion between 
 
 .PHONY: e2e
 e2e: build sandbox ## the built plugin on the sandbox, and installed by krew
-	@$(call with-sandbox,KUBECTL_WORK_BIN=$(CURDIR)/bin/kubectl-work go test -count=1 -timeout=20m $(E2E))
+	@$(call with-sandbox,KUBECTL_WORK_BIN=$(CURDIR)/bin/kubectl-work go test -count=1 -p=1 -timeout=30m $(E2E))
 
 .PHONY: bench
 bench: build sandbox ## start-up, list, describe and wait beside kubectl

@@ -97,10 +97,7 @@ func (c *cluster) end(ctx context.Context, p *proxy, program string, args []stri
 		return 0, context.Cause(ctx)
 	case <-time.After(time.Second):
 	}
-	now := time.Now().UTC().Format(time.RFC3339)
-	condition := `{"type":%q,"status":"True","reason":"CompletionsReached","message":"","lastProbeTime":"` + now + `","lastTransitionTime":"` + now + `"}`
-	status := fmt.Sprintf(`{"status":{"startTime":%q,"completionTime":%q,"succeeded":1,"conditions":[`+condition+`,`+condition+`]}}`, now, now, "SuccessCriteriaMet", "Complete")
-	if err := p.patch(ctx, "/apis/batch/v1/namespaces/"+c.namespace+"/jobs/"+name+"/status", status); err != nil {
+	if err := p.end(ctx, "/apis/batch/v1/namespaces/"+c.namespace+"/jobs/"+name); err != nil {
 		_ = cmd.Process.Kill() // the error tells
 		_ = cmd.Wait()
 		return 0, err
@@ -110,6 +107,14 @@ func (c *cluster) end(ctx context.Context, p *proxy, program string, args []stri
 		return 0, err
 	}
 	return time.Since(ended), nil
+}
+
+// end writes into the status of a Job that it is complete.
+func (p *proxy) end(ctx context.Context, job string) error {
+	now := time.Now().UTC().Format(time.RFC3339)
+	condition := `{"type":%q,"status":"True","reason":"CompletionsReached","message":"","lastProbeTime":"` + now + `","lastTransitionTime":"` + now + `"}`
+	status := fmt.Sprintf(`{"status":{"startTime":%q,"completionTime":%q,"succeeded":1,"conditions":[`+condition+`,`+condition+`]}}`, now, now, "SuccessCriteriaMet", "Complete")
+	return p.patch(ctx, job+"/status", status)
 }
 
 // proxy is a running `kubectl proxy`: the way of this program to the API server.

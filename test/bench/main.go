@@ -1,7 +1,7 @@
 // Command bench measures kubectl work beside kubectl: start-up, list, describe and wait on the same cluster in the same
 // run. `make bench` runs it on the sandbox.
 //
-// Beside the pairs it creates many suspended Works from one file, counts the requests of a wait for all Jobs, and measures how long after a Job's end each program
+// Beside the pairs it measures a watch over many runs, creates many suspended Works from one file, counts the requests of a wait for all Jobs, and measures how long after a Job's end each program
 // ends, from the server's answer to the write of the condition.
 //
 // Each pair of programs is run in turns, so that whatever else the machine does meets both. It prints medians of wall
@@ -24,7 +24,8 @@ import (
 )
 
 type options struct {
-	jobs, rounds, ends, works int
+	jobs, rounds, ends, works, runs, turns int
+	only                                   string
 }
 
 func main() {
@@ -33,6 +34,9 @@ func main() {
 	flag.IntVar(&o.rounds, "rounds", 15, "runs of each command")
 	flag.IntVar(&o.works, "works", 1000, "suspended Works that are created from one file")
 	flag.IntVar(&o.ends, "ends", 30, "Jobs whose end each program waits for")
+	flag.IntVar(&o.runs, "runs", 10_000, "runs, with a Pod each, that a watch is measured over; 0 leaves it out")
+	flag.IntVar(&o.turns, "turns", 200, "runs of one group that a watch releases one after the other")
+	flag.StringVar(&o.only, "only", "", "only this part: loop")
 	flag.Parse()
 	if err := run(o); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -49,6 +53,9 @@ func run(o options) error {
 	}
 	defer p.cleanup()
 	c := &cluster{programs: p, namespace: fmt.Sprintf("bench-%d", os.Getpid())}
+	if o.only == "loop" {
+		return loop(ctx, c, o.runs, o.turns)
+	}
 	fmt.Printf("preparing namespace %s with %d Jobs ...\n", c.namespace, o.jobs)
 	defer func() {
 		after, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
@@ -75,7 +82,10 @@ func run(o options) error {
 	if err := submits(ctx, c, o.works); err != nil {
 		return err
 	}
-	return ends(ctx, c, o.ends)
+	if err := ends(ctx, c, o.ends); err != nil {
+		return err
+	}
+	return loop(ctx, c, o.runs, o.turns)
 }
 
 // pair is one question, asked with both programs.
