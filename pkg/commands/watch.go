@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -100,6 +101,10 @@ const (
 
 const defaultWorkers = 4
 
+// watchGC is how much the memory of a watch may grow, in percent of what it keeps, before the rest is collected: it lives for
+// long and makes little, so that small is cheap.
+const watchGC = 25
+
 func (o *watchOptions) validate() error {
 	problems := []error{checkSelector(o.selector), checkFormat(o.output, formatJSON)}
 	if len(o.names) > 0 && o.selector != "" {
@@ -136,6 +141,9 @@ func runWatch(ctx context.Context, o *watchOptions) error {
 	scope := cluster.Scope{Namespace: client.Namespace, Selector: o.selector}
 	if o.all {
 		scope.Namespace = ""
+	}
+	if o.app.Getenv("GOGC") == "" {
+		defer debug.SetGCPercent(debug.SetGCPercent(watchGC))
 	}
 	view := newWatchView(o, names)
 	loop := &watch.Loop{Client: client, Scope: scope, Workers: o.workers, Wanted: wanted(names), Changed: view.changed}

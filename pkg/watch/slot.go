@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -54,7 +55,7 @@ func parseHolder(text string) (name string, uid types.UID) {
 	return name, types.UID(id)
 }
 
-// SlotState is what was read about a slot, in this order: the Lease, the runs of its group, the holder, the group's Pods.
+// SlotState is what was read about a slot, the Lease first.
 type SlotState struct {
 	Holder string // of the Lease, "" for none
 	Runs   []*batchv1.Job
@@ -197,15 +198,22 @@ func (s Slot) Runs(ctx context.Context, c *cluster.Client) ([]batchv1.Job, error
 	return slices.DeleteFunc(jobs, func(run batchv1.Job) bool { return run.Labels[work.LabelTenant] != s.Tenant }), err
 }
 
-// read completes a state: the runs, the holder and the Pods, in this order, all live.
+// read completes a state, all live: the holder before its Pods, so that one that has ended is known to make no more; the runs
+// beside them, because a list may wait for the server's cache.
 func (s Slot) read(ctx context.Context, c *cluster.Client, state *SlotState) error {
-	runs, err := s.Runs(ctx, c)
-	if err != nil {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		runs, err := s.Runs(ctx, c)
+		for i := range runs {
+			state.Runs = append(state.Runs, &runs[i])
+		}
 		return err
-	}
-	for i := range runs {
-		state.Runs = append(state.Runs, &runs[i])
-	}
+	})
+	group.Go(func() error { return s.readHolder(ctx, c, state) })
+	return group.Wait()
+}
+
+func (s Slot) readHolder(ctx context.Context, c *cluster.Client, state *SlotState) error {
 	name, _ := parseHolder(state.Holder)
 	if name == "" {
 		return nil

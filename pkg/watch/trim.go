@@ -1,6 +1,8 @@
 package watch
 
 import (
+	"unique"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
@@ -32,20 +34,39 @@ func trimJob(job *batchv1.Job) {
 		}
 	}
 	spec := &job.Spec.Template.Spec
-	job.Spec.Template = corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-		RestartPolicy: spec.RestartPolicy, InitContainers: trimContainers(spec.InitContainers), Containers: trimContainers(spec.Containers),
-		ActiveDeadlineSeconds: spec.ActiveDeadlineSeconds,
-	}}
+	job.Spec.Template = corev1.PodTemplateSpec{Spec: corev1.PodSpec{RestartPolicy: spec.RestartPolicy, ActiveDeadlineSeconds: spec.ActiveDeadlineSeconds}}
+	if manual := job.Spec.ManualSelector; manual == nil || !*manual {
+		job.Spec.Selector = nil
+	}
+	job.Labels, job.Annotations = shared(job.Labels), shared(job.Annotations)
+	delete(job.Annotations, work.AnnotationSubmitID)
 }
 
 func trimPod(pod *corev1.Pod) {
-	pod.ManagedFields, pod.Annotations = nil, nil
+	pod.ManagedFields = nil
+	index := pod.Annotations[batchv1.JobCompletionIndexAnnotation]
+	pod.Annotations, pod.Labels = nil, nil
+	if index != "" {
+		pod.Annotations = map[string]string{batchv1.JobCompletionIndexAnnotation: index}
+	}
 	spec := &pod.Spec
 	pod.Spec = corev1.PodSpec{
 		NodeName: spec.NodeName, RestartPolicy: spec.RestartPolicy, TerminationGracePeriodSeconds: spec.TerminationGracePeriodSeconds,
 		InitContainers: trimContainers(spec.InitContainers), Containers: trimContainers(spec.Containers), Priority: spec.Priority,
 		SchedulingGates: spec.SchedulingGates, ServiceAccountName: spec.ServiceAccountName,
 	}
+}
+
+// shared is the same map with keys that all objects share: the decoder makes each its own.
+func shared(m map[string]string) map[string]string {
+	if len(m) == 0 {
+		return nil
+	}
+	out := make(map[string]string, len(m))
+	for key, value := range m {
+		out[unique.Make(key).Value()] = value
+	}
+	return out
 }
 
 // trimContainers keeps what findings speak of.

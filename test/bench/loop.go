@@ -272,51 +272,67 @@ func (c *cluster) turns(ctx context.Context, turns int) error {
 	defer w.stop()
 	var took []time.Duration
 	jobs := "/apis/batch/v1/namespaces/" + group.namespace + "/jobs"
-	running, err := proxy.started(ctx, jobs, "")
+	started, err := proxy.starts(ctx, jobs)
+	if err != nil {
+		return err
+	}
+	running := <-started
 	for range turns {
-		if err != nil {
-			return err
-		}
 		if err := proxy.end(ctx, jobs+"/"+running); err != nil {
 			return err
 		}
 		ended := time.Now()
-		if running, err = proxy.started(ctx, jobs, running); err == nil {
-			took = append(took, time.Since(ended))
+		next, more := <-started
+		if !more {
+			return fmt.Errorf("nothing is released after %s", running)
 		}
+		took, running = append(took, time.Since(ended)), next
 	}
 	slices.Sort(took)
 	fmt.Printf("from the end of a run to the release of the next of its group, %d times: median %d ms, p99 %d ms, most %d ms\n",
 		len(took), at(took, 50).Milliseconds(), at(took, 99).Milliseconds(), at(took, 100).Milliseconds())
-	return err
+	return nil
 }
 
-// started watches until a Job that has not ended is not suspended, and returns its name. before is the one whose turn it was.
-func (p *proxy) started(ctx context.Context, jobs, before string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
+// starts watches Jobs, and sends the name of each as it is seen not suspended and not ended for the first time. The channel is
+// closed when that takes longer than a minute.
+func (p *proxy) starts(ctx context.Context, jobs string) (<-chan string, error) {
+	ctx, cancel := context.WithCancel(ctx)
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.url+jobs+"?watch=true", nil)
 	if err != nil {
-		return "", err
+		cancel()
+		return nil, err
 	}
 	answer, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return "", err
+		cancel()
+		return nil, err
 	}
-	defer func() { _ = answer.Body.Close() }()
-	for events := json.NewDecoder(answer.Body); ; {
-		var event struct {
-			Object struct {
-				Metadata struct{ Name string }
-				Spec     struct{ Suspend bool }
-				Status   struct{ CompletionTime string }
+	started := make(chan string, 1)
+	go func() {
+		defer cancel()
+		defer close(started)
+		defer func() { _ = answer.Body.Close() }()
+		late := time.AfterFunc(time.Minute, cancel)
+		seen := map[string]bool{}
+		for events := json.NewDecoder(answer.Body); ; {
+			var event struct {
+				Object struct {
+					Metadata struct{ Name string }
+					Spec     struct{ Suspend bool }
+					Status   struct{ CompletionTime string }
+				}
+			}
+			if err := events.Decode(&event); err != nil {
+				return
+			}
+			job := event.Object
+			if !job.Spec.Suspend && job.Status.CompletionTime == "" && !seen[job.Metadata.Name] {
+				seen[job.Metadata.Name] = true
+				late.Reset(time.Minute)
+				started <- job.Metadata.Name
 			}
 		}
-		if err := events.Decode(&event); err != nil {
-			return "", err
-		}
-		if job := event.Object; !job.Spec.Suspend && job.Status.CompletionTime == "" && job.Metadata.Name != before {
-			return job.Metadata.Name, nil
-		}
-	}
+	}()
+	return started, nil
 }
