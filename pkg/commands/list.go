@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/kubectl/pkg/util/templates"
 
 	"github.com/kubectl-work/kubectl-work/pkg/cluster"
@@ -134,8 +135,14 @@ func runList(ctx context.Context, o *listOptions) error {
 	}
 	at := client.Now()
 	rows := make([]render.Row, 0, len(found.jobs))
+	var places map[types.UID]*status.Place // with only some of the runs they would be wrong
+	if len(names) == 0 && o.selector == "" {
+		places = status.Places(found.jobs, at)
+	}
 	for _, job := range found.jobs {
-		verdict := status.Of(status.Snapshot{Job: job, Pods: found.pods[job.UID], PodsHidden: found.podsHidden, EventsHidden: true, At: at})
+		verdict := status.Of(status.Snapshot{
+			Job: job, Pods: found.pods[job.UID], PodsHidden: found.podsHidden, EventsHidden: true, Place: places[job.UID], At: at,
+		})
 		if o.wants(verdict.Phase) {
 			rows = append(rows, render.Row{Job: job, Verdict: verdict})
 		}

@@ -155,6 +155,9 @@ func imagesCell(r Row) string {
 
 // reasonCell is the verdict's reason where it needs attention and says more than the phase.
 func reasonCell(v status.Verdict) string {
+	if p := v.Place; p != nil && p.Position > 0 {
+		return fmt.Sprintf("%s(%d/%d)", v.Reason, p.Position, p.Of)
+	}
 	if len(v.Findings) == 0 || v.Findings[0].Severity == status.SeverityInfo || v.Reason == string(v.Phase) {
 		return ""
 	}

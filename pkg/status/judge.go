@@ -16,6 +16,9 @@ func Of(s Snapshot) Verdict {
 	verdict := Verdict{Phase: phase, Outcome: outcome, Partial: s.PodsHidden, Progress: progressOf(v)}
 	verdict.Scheduled = slices.ContainsFunc(v.live(), func(p *corev1.Pod) bool { return p.Spec.NodeName != "" })
 	verdict.Since = since(v, phase)
+	if phase == PhaseQueued {
+		verdict.Place = placeOf(v)
+	}
 	if !suspended(s.Job) && v.condition(batchv1.JobSuspended) == nil { // released, and the Job controller has seen it
 		verdict.Released = s.Job.CreationTimestamp.Time
 		if at := releasedAt(s.Job); !at.IsZero() {

@@ -22,13 +22,17 @@ func SameGroup(a, b *batchv1.Job) bool {
 // then uid. Every client that looks sees the same order.
 func Line(runs []*batchv1.Job, of *batchv1.Job) []*batchv1.Job {
 	var line []*batchv1.Job
+	priorities := map[types.UID]int32{}
 	for _, run := range runs {
-		if SameGroup(run, of) && InLine(run) {
-			line = append(line, run)
+		if !SameGroup(run, of) {
+			continue
+		}
+		if hold, is := inLine(run); is {
+			line, priorities[run.UID] = append(line, run), hold.Priority
 		}
 	}
 	slices.SortFunc(line, func(a, b *batchv1.Job) int {
-		return cmp.Or(cmp.Compare(priorityOf(b), priorityOf(a)), older(a, b))
+		return cmp.Or(cmp.Compare(priorities[b.UID], priorities[a.UID]), older(a, b))
 	})
 	return line
 }
@@ -40,17 +44,19 @@ func older(a, b *batchv1.Job) int {
 
 // InLine tells whether a run waits for nothing but the slot of its group.
 func InLine(run *batchv1.Job) bool {
-	if !suspended(run) || run.DeletionTimestamp != nil || Ended(run) {
-		return false
-	}
-	holds, err := work.ParseHolds(run.Annotations[work.AnnotationHolds])
-	return err == nil && holds.Only(work.HoldQueued)
+	_, is := inLine(run)
+	return is
 }
 
-func priorityOf(run *batchv1.Job) int32 {
-	holds, _ := work.ParseHolds(run.Annotations[work.AnnotationHolds])
-	hold, _ := holds.Find(work.HoldQueued)
-	return hold.Priority
+func inLine(run *batchv1.Job) (work.Hold, bool) {
+	if !suspended(run) || run.DeletionTimestamp != nil || Ended(run) {
+		return work.Hold{}, false
+	}
+	holds, err := work.ParseHolds(run.Annotations[work.AnnotationHolds])
+	if err != nil || !holds.Only(work.HoldQueued) {
+		return work.Hold{}, false
+	}
+	return holds.Find(work.HoldQueued)
 }
 
 // Ended tells whether the Job controller has recorded an end: Complete or Failed.
@@ -86,11 +92,10 @@ func Replacing(runs []*batchv1.Job, of *batchv1.Job) *batchv1.Job {
 			newest = run
 		}
 	}
-	if newest == nil || !InLine(newest) {
+	if newest == nil {
 		return nil
 	}
-	holds, _ := work.ParseHolds(newest.Annotations[work.AnnotationHolds])
-	if hold, _ := holds.Find(work.HoldQueued); hold.Policy != policyReplace {
+	if hold, is := inLine(newest); !is || hold.Policy != policyReplace {
 		return nil
 	}
 	return newest

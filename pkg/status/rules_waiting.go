@@ -61,17 +61,15 @@ func (v view) place(h work.Hold) string {
 	if h.Policy == policyReplace {
 		text = "takes the place of older runs in group " + h.Group
 	}
-	if v.Related == nil {
+	p := placeOf(v)
+	if p == nil {
 		return text
 	}
-	runs := append([]*batchv1.Job{v.Job}, v.Related...)
-	line := Line(runs, v.Job)
-	if i := slices.IndexFunc(line, func(run *batchv1.Job) bool { return run.UID == v.Job.UID }); i >= 0 && h.Policy != policyReplace {
-		text += fmt.Sprintf("; place %d of %d", i+1, len(line))
+	if p.Position > 0 && h.Policy != policyReplace {
+		text += fmt.Sprintf("; place %d of %d", p.Position, p.Of)
 	}
-	if holders := Holders(runs, v.Job); len(holders) > 0 {
-		phase, _ := phaseOf(newView(Snapshot{Job: holders[0], At: v.At, PodsHidden: true}))
-		text += fmt.Sprintf("; job/%s has the turn (%s)", holders[0].Name, phase)
+	if p.Turn != "" {
+		text += fmt.Sprintf("; job/%s has the turn (%s)", p.Turn, p.TurnPhase)
 	}
 	return text
 }

@@ -34,6 +34,7 @@ type Snapshot struct {
 	Probe    *Probe                          `json:"probe,omitempty"`
 	Queue    *Queue                          `json:"queue,omitempty"`
 	Related  []*batchv1.Job                  `json:"related,omitempty"` // other runs that it waits for; nil: they were not read
+	Place    *Place                          `json:"place,omitempty"`   // in the line of its group, by Places; nil: found out from Related, if that was read
 
 	Usage []Usage      `json:"usage,omitempty"` // when it was asked for
 	Tasks []TaskStatus `json:"tasks,omitempty"` // the same

@@ -98,6 +98,7 @@ type Verdict struct {
 	Scheduled bool      `json:"scheduled,omitempty"` // a living Pod has a node
 	Partial   bool      `json:"partial,omitempty"`   // Pods could not be seen
 	Progress  Progress  `json:"progress"`
+	Place     *Place    `json:"place,omitempty"`    // of a run that waits in line, where it was found out
 	Failure   *Failure  `json:"failure,omitempty"`  // when the outcome is Failed
 	Findings  []Finding `json:"findings,omitempty"` // all that match; the first gave Reason and Message
 }

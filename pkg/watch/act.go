@@ -116,7 +116,7 @@ func (l *Loop) addOwner(ctx context.Context, job *batchv1.Job) (string, error) {
 
 // passSlot moves a slot when the copies say that it may be moved; what is written is decided on live reads.
 func (l *Loop) passSlot(ctx context.Context, slot Slot) (again time.Duration, err error) {
-	if l.Acting != nil && !l.Acting() || !l.state.around.slot(slot).free() {
+	if l.Acting != nil && !l.Acting() || !l.state.around.free(slot) {
 		return 0, nil
 	}
 	moved, err := slot.Move(ctx, l.Client)

@@ -158,11 +158,12 @@ func (l *Loop) Settled() (settled bool, failing []error) {
 	return l.state.busy == 0 && len(l.state.asked) == 0 && len(l.state.wrote) == 0, slices.Collect(maps.Values(l.state.failing))
 }
 
-// waitsForRuns tells whether a held run waits for other runs.
+// waitsForRuns tells whether a held run depends on other runs.
 func waitsForRuns(job *batchv1.Job) bool {
 	if !isSuspended(job) {
 		return false
 	}
 	holds, err := work.ParseHolds(job.Annotations[work.AnnotationHolds])
-	return err == nil && slices.ContainsFunc(holds, func(h work.Hold) bool { return h.Type != work.HoldPaused })
+	_, is := holds.Find(work.HoldWaiting)
+	return err == nil && is
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-work/kubectl-work/pkg/apis/work"
@@ -20,14 +19,32 @@ import (
 type surroundings struct {
 	mu     sync.Mutex
 	runs   map[types.UID]*batchv1.Job
-	pods   map[types.UID][]*corev1.Pod
-	groups map[Slot]map[types.UID]bool
+	groups map[Slot]map[types.UID]place
 	held   map[types.UID]work.Holds
 }
 
+// place is how a run stands in its group.
+type place struct {
+	created  time.Time
+	inLine   bool // it waits for nothing but the slot
+	replaces bool // as the newest it takes the place of the others
+	holds    bool // it has the slot, or may take it at any moment
+	over     bool // it has ended, or was told to
+	going    bool // it is being deleted
+	busy     bool // Pods of it have not ended
+}
+
+func placeOf(seen cluster.Observed) place {
+	one := []*batchv1.Job{seen.Job}
+	return place{
+		created: seen.Job.CreationTimestamp.Time, inLine: status.InLine(seen.Job), replaces: status.Replacing(one, seen.Job) != nil,
+		holds: len(status.Holders(one, seen.Job)) > 0, over: status.Ended(seen.Job) || ending(seen.Job), going: seen.Job.DeletionTimestamp != nil,
+		busy: status.Busy(seen.Pods, seen.Job.UID),
+	}
+}
+
 func (r *surroundings) init() {
-	r.runs, r.pods = map[types.UID]*batchv1.Job{}, map[types.UID][]*corev1.Pod{}
-	r.groups, r.held = map[Slot]map[types.UID]bool{}, map[types.UID]work.Holds{}
+	r.runs, r.groups, r.held = map[types.UID]*batchv1.Job{}, map[Slot]map[types.UID]place{}, map[types.UID]work.Holds{}
 }
 
 // note takes up a run as it was seen, and returns what else has to be looked at because of it: runs that wait for it, and the
@@ -45,11 +62,15 @@ func (r *surroundings) note(seen cluster.Observed) []key {
 	var others []key
 	if slot, grouped := SlotOf(job); grouped {
 		if r.groups[slot] == nil {
-			r.groups[slot] = map[types.UID]bool{}
+			r.groups[slot] = map[types.UID]place{}
 		}
-		r.groups[slot][job.UID] = true
-		r.pods[job.UID] = seen.Pods
-		others = append(others, key{slot: slot})
+		now := placeOf(seen)
+		if last, known := r.groups[slot][job.UID]; !known || last != now || seen.Deleted {
+			others = append(others, key{slot: slot})
+		}
+		if r.groups[slot][job.UID] = now; seen.Deleted { // Pods of it that are left are found when the slot is moved
+			delete(r.groups[slot], job.UID)
+		}
 	}
 	if before != nil && before.ResourceVersion == job.ResourceVersion && !seen.Deleted {
 		return others
@@ -84,11 +105,11 @@ func (r *surroundings) forget(run types.UID) {
 		}
 	}
 	delete(r.runs, run)
-	delete(r.pods, run)
 	delete(r.held, run)
 }
 
-// related are the runs that a held one waits for, as far as they are in scope.
+// related are the runs that a held one depends on, as far as they are in scope. Those of its group are not among them: a line is
+// as long as it likes, and every run in it would look at all of it.
 func (r *surroundings) related(job *batchv1.Job) []*batchv1.Job {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -96,13 +117,6 @@ func (r *surroundings) related(job *batchv1.Job) []*batchv1.Job {
 	for _, h := range r.held[job.UID] {
 		if h.On != nil && r.runs[h.On.UID] != nil {
 			related = append(related, r.runs[h.On.UID])
-		}
-	}
-	if slot, grouped := SlotOf(job); grouped {
-		for uid := range r.groups[slot] {
-			if uid != job.UID && r.runs[uid] != nil {
-				related = append(related, r.runs[uid])
-			}
 		}
 	}
 	return related
@@ -177,40 +191,22 @@ func (r *surroundings) circle(job *batchv1.Job) string {
 	return walk(job.UID, []string{job.Name}, map[types.UID]bool{})
 }
 
-// slot is what is known of a slot, without its Lease.
-func (r *surroundings) slot(slot Slot) SlotState {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var s SlotState
-	for uid := range r.groups[slot] {
-		if job := r.runs[uid]; job != nil {
-			s.Runs = append(s.Runs, job)
-			s.Pods = append(s.Pods, r.pods[uid]...)
-		}
-	}
-	return s
-}
-
 // free tells whether a slot may be moved, as far as the copies tell: somebody waits in line, and nobody has the turn or the
 // newest replaces whoever has.
-func (s SlotState) free() bool {
-	if len(s.Runs) == 0 || len(status.Line(s.Runs, s.Runs[0])) == 0 {
-		return false
-	}
-	if newest := status.Replacing(s.Runs, s.Runs[0]); newest != nil {
-		for _, run := range s.Runs {
-			if run.UID != newest.UID && !status.Ended(run) && !ending(run) {
-				return true
-			}
+func (r *surroundings) free(slot Slot) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	waits, taken, open := false, false, 0
+	var newest place
+	var last types.UID
+	for uid, p := range r.groups[slot] {
+		waits, taken = waits || p.inLine, taken || p.holds || p.busy
+		if !p.over {
+			open++
+		}
+		if !p.over && !p.going && (last == "" || p.created.After(newest.created) || p.created.Equal(newest.created) && uid > last) {
+			newest, last = p, uid
 		}
 	}
-	if len(status.Holders(s.Runs, s.Runs[0])) > 0 {
-		return false
-	}
-	for _, run := range s.Runs {
-		if status.Busy(s.Pods, run.UID) {
-			return false
-		}
-	}
-	return true
+	return waits && (!taken || newest.replaces && open > 1)
 }
