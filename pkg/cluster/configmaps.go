@@ -45,6 +45,14 @@ func (c *Client) MakeConfigMap(ctx context.Context, wanted *corev1.ConfigMap) (c
 	return config, err
 }
 
+// UpdateConfigMap writes a ConfigMap. Its resourceVersion guards it: whoever wrote it meanwhile makes it a conflict.
+func (c *Client) UpdateConfigMap(ctx context.Context, config *corev1.ConfigMap) error {
+	return c.retry(ctx, request{verb: "update", resource: "configmaps", namespace: config.Namespace}, func(ctx context.Context) error {
+		_, err := c.core.ConfigMaps(config.Namespace).Update(ctx, config, metav1.UpdateOptions{FieldManager: manager})
+		return err
+	})
+}
+
 // DeleteConfigMap deletes exactly the given ConfigMap. One that is gone, or another one of its name, is no error.
 func (c *Client) DeleteConfigMap(ctx context.Context, config *corev1.ConfigMap, propagation metav1.DeletionPropagation) error {
 	err := c.retry(ctx, request{verb: "delete", resource: "configmaps", namespace: config.Namespace}, func(ctx context.Context) error {

@@ -78,7 +78,7 @@ func runRetry(ctx context.Context, o *retryOptions) error {
 		return o.refused(report, err)
 	}
 	report.namespace = client.Namespace
-	runs, err := runsOf(ctx, client, name)
+	runs, _, err := allRunsOf(ctx, client, name)
 	if err != nil {
 		return o.refused(report, err)
 	}

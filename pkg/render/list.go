@@ -20,6 +20,7 @@ import (
 type Row struct {
 	Job     *batchv1.Job
 	Verdict status.Verdict
+	Gone    bool // the Job is not there any more: this is what was remembered of it
 }
 
 // ListOptions say how List draws.
@@ -74,6 +75,9 @@ func RunList(rows []Row, code int, problem string) Output {
 	for _, row := range rows {
 		item := ItemOf(row.Job)
 		item.Verdict = &row.Verdict
+		if row.Gone {
+			item.Remark = "its Job is gone; the anchor of the Work remembers it"
+		}
 		out.Items = append(out.Items, item)
 	}
 	return out

@@ -30,6 +30,8 @@ func (d Done) Event() (kind, reason, message string) {
 		kind, reason = corev1.EventTypeWarning, a.Reason
 	case AddOwner:
 		reason = "OwnerAdded"
+	case Remember:
+		reason = "Remembered"
 	case RemoveFinalizer:
 		reason = "FinalizerRemoved"
 	case Delete:
@@ -73,6 +75,10 @@ func (l *Loop) do(ctx context.Context, job *batchv1.Job, next Action) (did Actio
 		err = l.Client.DeleteJob(ctx, job, a.Propagation, false)
 	case AddOwner:
 		what, err = l.addOwner(ctx, job)
+	case Remember:
+		if what, err = l.remember(ctx, job); err == nil {
+			l.add(key{run: job.UID}) // nothing of the run changed that would bring the next pass
+		}
 	case MoveOn:
 		var moved Advanced
 		moved, err = Advance(ctx, l.Client, job)

@@ -27,6 +27,8 @@ type (
 	WriteStatus struct{ Status work.Status }
 	// AddOwner adds the owner reference that the document asks for and that is missing.
 	AddOwner struct{}
+	// Remember lets the anchor of a run that has ended keep it.
+	Remember struct{}
 	// RemoveFinalizer takes our finalizer off a run whose end was seen.
 	RemoveFinalizer struct{}
 	// Delete deletes a run whose time to live is over.
@@ -38,6 +40,7 @@ func (MoveOn) action()          {}
 func (End) action()             {}
 func (WriteStatus) action()     {}
 func (AddOwner) action()        {}
+func (Remember) action()        {}
 func (RemoveFinalizer) action() {}
 func (Delete) action()          {}
 
@@ -48,6 +51,7 @@ type Around struct {
 	Again  time.Duration // when to look again although nothing changed; 0 for never
 	Circle string        // the runs that wait for each other, "" for none
 	Young  bool          // the verdict has not lasted yet: it is not recorded
+	Kept   bool          // its anchor is known to remember it, or never will
 }
 
 // DecideRun says what to do about a run, one action at a time: the next pass sees what became of it. recall is when to decide
@@ -72,11 +76,11 @@ func DecideRun(s status.Snapshot, v status.Verdict, around Around) (next Action,
 	if !mapping.Ours(job) {
 		return nil, recall
 	}
-	return decideOurs(s, v, around.Young, recall)
+	return decideOurs(s, v, around, recall)
 }
 
 // decideOurs is what is done only for runs that we submitted.
-func decideOurs(s status.Snapshot, v status.Verdict, young bool, recall time.Duration) (Action, time.Duration) {
+func decideOurs(s status.Snapshot, v status.Verdict, around Around, recall time.Duration) (Action, time.Duration) {
 	job := s.Job
 	w, newer, err := mapping.DecodeSpec(job)
 	known := err == nil && !newer
@@ -84,11 +88,14 @@ func decideOurs(s status.Snapshot, v status.Verdict, young bool, recall time.Dur
 	if err != nil {
 		before = work.Status{}
 	}
-	if record := status.Record(before, s, v, mapping.RunNumber(job)); !young && !record.Same(before) && job.DeletionTimestamp == nil {
+	if record := status.Record(before, s, v, mapping.RunNumber(job)); !around.Young && !record.Same(before) && job.DeletionTimestamp == nil {
 		return WriteStatus{Status: record}, 0
 	}
 	if known && w.Spec.Owner != nil && metav1.GetControllerOf(job) == nil && job.DeletionTimestamp == nil && !v.Phase.Finished() {
 		return AddOwner{}, 0
+	}
+	if known && w.Spec.Owner != nil && w.Spec.Owner.Anchor && v.Phase.Finished() && !around.Kept {
+		return Remember{}, 0
 	}
 	if slices.Contains(job.Finalizers, work.FinalizerCleanup) && (v.Phase.Finished() || job.DeletionTimestamp != nil) {
 		return RemoveFinalizer{}, 0

@@ -73,6 +73,7 @@ type loopState struct {
 	observer *cluster.Observer
 	queue    workqueue.TypedRateLimitingInterface[key]
 	around   surroundings
+	memories memories
 
 	mu      sync.Mutex
 	asked   map[key]time.Time    // since when a pass is due

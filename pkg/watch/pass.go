@@ -46,7 +46,7 @@ func (l *Loop) pass(ctx context.Context, k key) (again time.Duration, err error)
 		return young, nil
 	}
 	around := l.state.around.of(seen.Job, s.At)
-	around.Young = young > 0
+	around.Young, around.Kept = young > 0, l.state.memories.has(seen.Job.UID)
 	next, again := DecideRun(s, v, around)
 	again = soonest(again, young)
 	if next == nil {
@@ -94,6 +94,7 @@ func (l *Loop) written(job *batchv1.Job) {
 func (l *Loop) forget(run types.UID) {
 	l.state.observer.Forget(run)
 	l.state.around.forget(run)
+	l.state.memories.forget(run)
 	l.state.mu.Lock()
 	defer l.state.mu.Unlock()
 	delete(l.state.wrote, run)
