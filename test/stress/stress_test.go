@@ -114,6 +114,20 @@ type crowd struct {
 
 func newCrowd(t *testing.T) *crowd {
 	t.Helper()
+	c := newNamespace(t)
+	for range watchers {
+		c.keep("watch")
+	}
+	for range waiters {
+		c.keep("wait", "-l", "kubectl-work.dev/group=one", "--absent=wait", "--timeout=1m")
+	}
+	c.clients.Go(c.kill)
+	return c
+}
+
+// newNamespace is a crowd of nobody yet.
+func newNamespace(t *testing.T) *crowd {
+	t.Helper()
 	root, err := filepath.Abs("../..")
 	require.NoError(t, err)
 	c := &crowd{t: t, plugin: os.Getenv("KUBECTL_WORK_BIN"), kubectl: []string{root + "/bin/sandbox", "kubectl"}, kubeconfig: os.Getenv("SANDBOX_KUBECONFIG")}
@@ -135,13 +149,6 @@ func newCrowd(t *testing.T) *crowd {
 		drop.Env = c.env()
 		require.NoError(t, drop.Run())
 	})
-	for range watchers {
-		c.keep("watch")
-	}
-	for range waiters {
-		c.keep("wait", "-l", "kubectl-work.dev/group=one", "--absent=wait", "--timeout=1m")
-	}
-	c.clients.Go(c.kill)
 	return c
 }
 
