@@ -2,13 +2,13 @@ package commands
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/kubectl-work/kubectl-work/pkg/cluster"
@@ -87,25 +87,52 @@ func runHold(ctx context.Context, o *holdOptions) error {
 	if err := o.agreed(ctx, jobs); err != nil {
 		return err
 	}
-	var errs []error
-	var codes []Code
-	for _, job := range jobs {
-		done, err := o.hold(ctx, client, job, request)
-		codes = append(codes, exitCode(err))
-		if err != nil {
-			errs = append(errs, err)
-			continue
+	return o.all(ctx, client, jobs, request)
+}
+
+// holdResult is what became of one Job.
+type holdResult struct {
+	done string
+	err  error
+}
+
+// all holds the Jobs, several at a time, and tells of each in their order.
+func (o *holdOptions) all(ctx context.Context, c *cluster.Client, jobs []*batchv1.Job, r watch.HoldRequest) error {
+	results := make([]chan holdResult, len(jobs))
+	for i := range results {
+		results[i] = make(chan holdResult, 1)
+	}
+	go func() {
+		defer o.app.caught()
+		var group errgroup.Group
+		group.SetLimit(inFlight)
+		for i, job := range jobs {
+			group.Go(func() error {
+				defer o.app.caught()
+				done, err := o.hold(ctx, c, job, r)
+				results[i] <- holdResult{done, err}
+				return nil
+			})
 		}
-		if o.output == formatName {
+	}()
+	var problems []error
+	for i, job := range jobs {
+		var one holdResult
+		select {
+		case one = <-results[i]:
+		case <-ctx.Done():
+			return together(append(problems, context.Cause(ctx)))
+		}
+		switch {
+		case one.err != nil:
+			problems = append(problems, one.err)
+		case o.output == formatName:
 			fmt.Fprintln(o.app.Out, render.NameLine(job.Name))
-		} else {
-			fmt.Fprintf(o.app.Out, "job.batch/%s %s\n", job.Name, done)
+		default:
+			fmt.Fprintf(o.app.Out, "job.batch/%s %s\n", job.Name, one.done)
 		}
 	}
-	if len(errs) == 0 {
-		return nil
-	}
-	return &codeError{Code: worst(codes), Err: errors.Join(errs...)}
+	return together(problems)
 }
 
 // holdRounds bounds how often a hold is decided anew because somebody else wrote the Job in between.
