@@ -53,8 +53,12 @@ func run(o options) error {
 	}
 	defer p.cleanup()
 	c := &cluster{programs: p, namespace: fmt.Sprintf("bench-%d", os.Getpid())}
-	if o.only == "loop" {
+	switch o.only {
+	case "":
+	case "loop":
 		return loop(ctx, c, o.runs, o.turns)
+	default:
+		return fmt.Errorf("-only=%s: the only part is loop", o.only)
 	}
 	fmt.Printf("preparing namespace %s with %d Jobs ...\n", c.namespace, o.jobs)
 	defer func() {
