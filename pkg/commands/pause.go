@@ -59,7 +59,7 @@ type untilFlags struct {
 }
 
 func (f *untilFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.at, "until", "", "Resume after a duration (2h), or at a time (2026-12-24T06:00:00Z)")
+	flags.StringVar(&f.at, "until", "", "Resume after a duration (2h, 7d), or at a time (2026-12-24T06:00:00Z)")
 	flags.StringVar(&f.ready, "until-ready", "", "Resume when this object is ready, as KIND/NAME; kinds outside of core, batch and apps as KIND.VERSION.GROUP/NAME")
 	flags.StringVar(&f.what, "for", "", "With --until-ready: condition=TYPE[=STATUS] or jsonpath={PATH}[=VALUE] (default: that it exists)")
 	flags.BoolVar(&f.signal, "until-signal", false, "Somebody else resumes it: said to those who look at it")
@@ -94,7 +94,7 @@ func (f *untilFlags) parse(now time.Time) (*work.Until, error) {
 
 // parseTime reads a duration from now on, or a time that is to come.
 func parseTime(text string, now time.Time) (time.Time, error) {
-	if d, err := time.ParseDuration(text); err == nil {
+	if d, err := parseDuration(text); err == nil {
 		if d <= 0 {
 			return time.Time{}, errors.New("that is over already")
 		}
@@ -109,7 +109,7 @@ func parseTime(text string, now time.Time) (time.Time, error) {
 			return at.UTC(), nil
 		}
 	}
-	return time.Time{}, errors.New("write a duration like 2h, or a time like 2026-12-24T06:00:00Z")
+	return time.Time{}, errors.New("write a duration like 2h or 7d, or a time like 2026-12-24T06:00:00Z")
 }
 
 // knownKinds are the kinds that need no group and version. No server is asked for those.

@@ -118,6 +118,7 @@ func flagError(err error) error {
 	wanted := map[string]string{
 		"int": "a whole number", "int32": "a whole number", "int64": "a whole number", "bool": "true or false",
 		"duration": "a duration like 90s, 5m or 1h30m", "stringToString": "KEY=VALUE",
+		"days": "a duration like 90m, 36h or 7d",
 	}[invalid.GetFlag().Value.Type()]
 	if wanted == "" {
 		return &codeError{Code: CodeRefused, Err: err}
