@@ -65,20 +65,23 @@ func (o *deleteOptions) still(ctx context.Context, left []cluster.Remains, at ti
 }
 
 func stillThere(left []cluster.Remains, at time.Time) error {
-	text := "still there: " + held(left, at)
-	var commands []string
+	lines := []string{"still there: " + held(left, at)}
+	commands, reasons := map[string][]string{}, []string{}
 	for _, r := range left {
 		for _, h := range render.Holders(r.Job, r.Pods, at) {
-			if h.Command != "" && len(commands) < maxHolders {
-				commands = append(commands, "  "+h.Command)
+			if h.Command == "" || len(commands[h.Why]) == maxHolders {
+				continue
 			}
+			if commands[h.Why] == nil {
+				reasons = append(reasons, h.Why)
+			}
+			commands[h.Why] = append(commands[h.Why], "  "+h.Command)
 		}
 	}
-	if len(commands) > 0 {
-		text += "\nA finalizer waits for the program that set it. If that is gone for good, this removes just the one (what it guards is then lost):\n" +
-			strings.Join(commands, "\n")
+	for _, why := range reasons {
+		lines = append(append(lines, why+":"), commands[why]...)
 	}
-	return &codeError{Code: CodeTimeout, Err: errors.New(text)}
+	return &codeError{Code: CodeTimeout, Err: errors.New(strings.Join(lines, "\n"))}
 }
 
 // maxHolders bounds what one line names.

@@ -14,11 +14,21 @@ import (
 // Holder is something that is still there although its Job was deleted.
 type Holder struct {
 	Text    string // job/etl held by finalizer example.com/keep for 3m
-	Command string // removes exactly the finalizer that holds it, "" when the cluster itself will do so
+	Command string // lets exactly this one go, "" when the cluster itself will do so
+	Why     string // when to use Command, and what it costs
 }
+
+// Why a command that lets something go is a last resort.
+const (
+	whyFinalizer = "A finalizer waits for the program that set it. If that is gone for good, this removes just the one (what it guards is then lost)"
+	whyNode      = "A Pod ends when its node says so. If the node is surely off, this forgets the Pod (it may still be running there otherwise)"
+)
 
 // collector are the finalizers of the garbage collector, which removes them when it has done its part.
 var collector = []string{metav1.FinalizerDeleteDependents, metav1.FinalizerOrphanDependents}
+
+// overdue is how long a Pod may outlast its grace before its node is worth a word.
+const overdue = 5 * time.Second
 
 // Holders says what is left of a deleted Job, and what holds it. job is nil when it is gone.
 func Holders(job *batchv1.Job, pods []*corev1.Pod, at time.Time) []Holder {
@@ -34,6 +44,10 @@ func Holders(job *batchv1.Job, pods []*corev1.Pod, at time.Time) []Holder {
 		h := holderOf("pod", &pod.ObjectMeta, idle, at)
 		if pod.DeletionTimestamp != nil && pod.Spec.NodeName != "" {
 			h.Text += " on node " + Line(pod.Spec.NodeName)
+			if late := at.Sub(pod.DeletionTimestamp.Time); late > overdue && len(pod.Finalizers) == 0 {
+				h.Text += ", which has not confirmed it"
+				h.Command, h.Why = fmt.Sprintf("kubectl delete pod %s -n %s --force", pod.Name, pod.Namespace), whyNode
+			}
 		}
 		if pod.DeletionTimestamp != nil && len(pod.Finalizers) > 0 {
 			h.Text += ", its Job " + there(job)
@@ -64,9 +78,12 @@ func holderOf(kind string, meta *metav1.ObjectMeta, idle string, at time.Time) H
 		return Holder{Text: fmt.Sprintf("%s should have ended %s ago", name, since)}
 	}
 	h := Holder{Text: fmt.Sprintf("%s held by finalizer %s for %s", name, Line(strings.Join(meta.Finalizers, ", ")), since)}
+	if slices.Contains(meta.Finalizers, metav1.FinalizerDeleteDependents) {
+		h.Text += " (foreground: what it owns goes first)"
+	}
 	for i, finalizer := range meta.Finalizers {
 		if !slices.Contains(collector, finalizer) {
-			h.Command = removeFinalizer(kind, meta, i)
+			h.Command, h.Why = removeFinalizer(kind, meta, i), whyFinalizer
 			break
 		}
 	}

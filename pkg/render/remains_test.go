@@ -45,18 +45,19 @@ func TestHoldersNameWhatHoldsADeletion(t *testing.T) {
 		},
 		{
 			"the garbage collector at work", job(meta("etl", 5*time.Second, "foregroundDeletion")), nil,
-			"job/etl held by finalizer foregroundDeletion for 5s", "",
+			"job/etl held by finalizer foregroundDeletion for 5s (foreground: what it owns goes first)", "",
 		},
 		{
 			"the second of two", job(meta("etl", 5*time.Second, "foregroundDeletion", "a/b")), nil,
-			"job/etl held by finalizer foregroundDeletion, a/b for 5s", `/metadata/finalizers/1`,
+			"job/etl held by finalizer foregroundDeletion, a/b for 5s (foreground: what it owns goes first)", `/metadata/finalizers/1`,
 		},
 		{
 			"a Pod whose Job is gone", nil, pod(meta("etl-x", time.Minute, batchv1.JobTrackingFinalizer)),
 			"pod/etl-x held by finalizer batch.kubernetes.io/job-tracking for 60s on node node-1, its Job is gone", "kubectl patch pod etl-x -n data ",
 		},
 		{"a Pod in its grace", nil, pod(meta("etl-x", -20*time.Second)), "pod/etl-x is ending, for at most 20s more on node node-1", ""},
-		{"a Pod of a dead node", nil, pod(meta("etl-x", 2*time.Minute)), "pod/etl-x should have ended 2m ago on node node-1", ""},
+		{"a Pod of a dead node", nil, pod(meta("etl-x", 2*time.Minute)), "pod/etl-x should have ended 2m ago on node node-1, which has not confirmed it", "kubectl delete pod etl-x -n data --force"},
+		{"a Pod that is about to end", nil, pod(meta("etl-x", 2*time.Second)), "pod/etl-x should have ended 2s ago on node node-1", ""},
 		{"a Pod nobody has deleted yet", nil, pod(meta("etl-x", 0)), "pod/etl-x Running, not being deleted yet", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -65,6 +66,7 @@ func TestHoldersNameWhatHoldsADeletion(t *testing.T) {
 			require.Len(t, got, 1)
 			assert.Equal(t, c.want, got[0].Text)
 			assert.True(t, strings.Contains(got[0].Command, c.command) && (got[0].Command == "") == (c.command == ""), got[0].Command)
+			assert.Equal(t, got[0].Command == "", got[0].Why == "", "a command says when to use it")
 		})
 	}
 }
