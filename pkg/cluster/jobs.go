@@ -216,14 +216,21 @@ func (c *Client) RemoveFinalizer(ctx context.Context, job *batchv1.Job, finalize
 
 // DeleteJob deletes exactly the given Job with its Pods; propagation says in which order. A Job that is already gone,
 // or another one of its name, is no error: the one that was meant is gone.
-func (c *Client) DeleteJob(ctx context.Context, job *batchv1.Job, propagation metav1.DeletionPropagation, dryRun bool) error {
-	err := c.retry(ctx, request{verb: "delete", resource: "jobs", namespace: job.Namespace}, func(ctx context.Context) error {
-		return c.batch.Jobs(job.Namespace).Delete(ctx, job.Name, metav1.DeleteOptions{
-			Preconditions: metav1.NewUIDPreconditions(string(job.UID)), PropagationPolicy: &propagation, DryRun: dry(dryRun),
+func (c *Client) DeleteJob(ctx context.Context, job *batchv1.Job, propagation metav1.DeletionPropagation, dryRun bool) (err error) {
+	const rounds = 3 // of a conflict that is not about the uid
+	for range rounds {
+		err = c.retry(ctx, request{verb: "delete", resource: "jobs", namespace: job.Namespace}, func(ctx context.Context) error {
+			return c.batch.Jobs(job.Namespace).Delete(ctx, job.Name, metav1.DeleteOptions{
+				Preconditions: metav1.NewUIDPreconditions(string(job.UID)), PropagationPolicy: &propagation, DryRun: dry(dryRun),
+			})
 		})
-	})
-	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
-		return nil
+		if !apierrors.IsConflict(err) {
+			return ignoreNotFound(err)
+		}
+		now, getErr := c.Job(ctx, job.Namespace, job.Name)
+		if getErr != nil || now.UID != job.UID {
+			return ignoreNotFound(getErr)
+		}
 	}
 	return err
 }
