@@ -3,18 +3,11 @@ package commands
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/kubectl/pkg/util/templates"
-
-	"github.com/kubectl-work/kubectl-work/pkg/cluster"
-	"github.com/kubectl-work/kubectl-work/pkg/mapping"
-	"github.com/kubectl-work/kubectl-work/pkg/render"
 )
 
 type deleteOptions struct {
@@ -30,12 +23,13 @@ type deleteOptions struct {
 	dryRun   string
 	yes      bool
 	output   format
+	narrow   narrowFlags
 }
 
 func newDeleteCommand(a *app, run func(context.Context, *deleteOptions) error) *cobra.Command {
 	o := &deleteOptions{app: a}
 	cmd := &cobra.Command{
-		Use:     "delete NAME... | -l SELECTOR | -f FILE | -k DIR | --all",
+		Use:     "delete [NAME... | -l SELECTOR | -f FILE | -k DIR | --all] [--finished] [--failed | --succeeded] [--older-than AGE] [--keep N]",
 		Short:   "Delete runs with their Pods",
 		GroupID: groupRun,
 		Long: templates.LongDesc(`
@@ -44,6 +38,11 @@ func newDeleteCommand(a *app, run func(context.Context, *deleteOptions) error) *
 			NAME is the Job of exactly that name, else the newest run of that Work. Exactly the Jobs found at the start are
 			deleted, never others that take their names meanwhile. -l and --all show what would go and ask; where nobody can be
 			asked they need --yes.
+
+			--finished, --failed, --succeeded, --older-than and --keep narrow that to the Jobs for which all of them hold. Alone they
+			narrow all Jobs of the namespace, whoever made them, and ask too. --keep counts the runs that the others let pass, of
+			each Work or CronJob by itself; runs that go on are among them unless --finished is given. With these flags it is no
+			error that nothing is there to delete.
 
 			The exit code is 3 when something is still there at the --timeout: what holds it is named.`),
 		Example: templates.Examples(`
@@ -56,11 +55,15 @@ func newDeleteCommand(a *app, run func(context.Context, *deleteOptions) error) *
 			# What would go
 			kubectl work delete --all --dry-run=client
 
+			# Clean up every night: what ended a week ago, but for the newest three runs of each Work
+			kubectl work delete --finished --older-than 7d --keep 3 --yes
+
 			# Delete the Job and let its Pods run on
 			kubectl work delete etl --cascade=orphan`),
 		ValidArgsFunction: a.completeJobs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.names, o.limited = args, cmd.Flags().Changed("timeout")
+			o.narrow.counts = cmd.Flags().Changed("keep")
 			if run != nil {
 				return run(cmd.Context(), o)
 			}
@@ -70,6 +73,7 @@ func newDeleteCommand(a *app, run func(context.Context, *deleteOptions) error) *
 	cmd.Flags().StringVarP(&o.selector, "selector", "l", "", "All Jobs with these labels")
 	o.files.add(cmd.Flags(), "The Works and Jobs of these")
 	cmd.Flags().BoolVar(&o.all, "all", false, "All Jobs of the namespace")
+	o.narrow.add(cmd)
 	cmd.Flags().BoolVar(&o.wait, "wait", true, "Wait until the Jobs and their Pods are gone")
 	cmd.Flags().DurationVar(&o.timeout, "timeout", 0, "Give up waiting after this long; 0 looks once (default: no limit)")
 	cmd.Flags().StringVar(&o.cascade, "cascade", cascadeBackground, "background (Pods go after the Job), foreground (before it), or orphan (Pods stay)")
@@ -97,9 +101,10 @@ func (o *deleteOptions) validate() error {
 			ways++
 		}
 	}
-	if ways != 1 {
-		problems = append(problems, refuse("say what to delete in one way: NAME..., -l SELECTOR, -f FILE, -k DIR or --all"))
+	if ways > 1 || ways == 0 && !o.narrow.filter().Given() {
+		problems = append(problems, refuse("say what to delete in one way: NAME..., -l SELECTOR, -f FILE, -k DIR, --all, or what --finished and the like say"))
 	}
+	problems = append(problems, o.narrow.validate())
 	if _, known := propagations()[o.cascade]; !known {
 		problems = append(problems, refuse("--cascade=%s: give background, foreground or orphan", o.cascade))
 	}
@@ -135,6 +140,9 @@ func runDelete(ctx context.Context, o *deleteOptions) error {
 	if err != nil {
 		return err
 	}
+	if jobs = o.narrowed(client, jobs); len(jobs) == 0 {
+		return together(missing)
+	}
 	if err := o.agreed(ctx, client, jobs); err != nil {
 		return err
 	}
@@ -148,134 +156,4 @@ func runDelete(ctx context.Context, o *deleteOptions) error {
 		}
 	}
 	return together(append(problems, missing...))
-}
-
-// targets resolves what was asked for. missing tells of names that are not there, beside the others.
-func (o *deleteOptions) targets(ctx context.Context, c *cluster.Client) (jobs []*batchv1.Job, missing []error, err error) {
-	if o.selector != "" || o.all {
-		jobs, err = selectJobs(ctx, c, nil, o.selector)
-		if o.all && exitCode(err) == CodeGone {
-			return nil, nil, &codeError{Code: CodeGone, Err: fmt.Errorf("no Jobs in namespace %s", c.Namespace)}
-		}
-		return jobs, nil, err
-	}
-	names, err := jobNames(o.names)
-	if err != nil {
-		return nil, nil, err
-	}
-	if o.files.given() {
-		documents, err := readDocuments(ctx, o.app, o.files, mapping.DecodeOptions{SkipOtherKinds: true})
-		if err != nil {
-			return nil, nil, err
-		}
-		var namespace string
-		if names, namespace, err = namesOf(documents, c, o.app.Getenv(submitIDEnv)); err != nil {
-			return nil, nil, err
-		}
-		c.Namespace = namespace
-	}
-	return findJobs(ctx, c, names)
-}
-
-// agreed shows what a selection would delete and asks, unless --yes or a dry run. Names were chosen one by one: nobody
-// is asked about those.
-func (o *deleteOptions) agreed(ctx context.Context, c *cluster.Client, jobs []*batchv1.Job) error {
-	if o.selector == "" && !o.all || o.yes || o.dryRun != "none" {
-		return nil
-	}
-	if !isTerminal(o.app.In) {
-		return refuse("this would delete %s in namespace %s, and there is no terminal to ask at; --yes does it, --dry-run=client lists them",
-			count(len(jobs), "Job"), c.Namespace)
-	}
-	fmt.Fprint(o.app.Err, deletionText(jobs, c.Namespace, o.cascade))
-	yes, err := o.app.confirm(ctx, "Delete?")
-	switch {
-	case err != nil:
-		return err
-	case !yes:
-		return refuse("nothing was deleted")
-	}
-	return nil
-}
-
-// maxShown bounds the names in a question.
-const maxShown = 20
-
-// deletionText says what goes: names, and which of them still have Pods.
-func deletionText(jobs []*batchv1.Job, namespace, cascade string) string {
-	var b strings.Builder
-	pods := "with their Pods"
-	if cascade == cascadeOrphan {
-		pods = "but not their Pods"
-	}
-	fmt.Fprintf(&b, "This deletes %s in namespace %s, %s:\n", count(len(jobs), "Job"), render.Line(namespace), pods)
-	for i, job := range jobs {
-		if i == maxShown {
-			fmt.Fprintf(&b, "  and %d more\n", len(jobs)-maxShown)
-			break
-		}
-		text := "  " + render.Line(job.Name)
-		if n := job.Status.Active; n > 0 {
-			text += fmt.Sprintf(" (%s active)", count(int(n), "Pod"))
-		}
-		fmt.Fprintln(&b, text)
-	}
-	return b.String()
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
-// tellOrphans names the Pods that stay: nothing will ever clean them up.
-func (o *deleteOptions) tellOrphans(ctx context.Context, c *cluster.Client, jobs []*batchv1.Job) {
-	for _, job := range jobs {
-		pods, err := c.PodsOf(ctx, job)
-		if err != nil {
-			o.app.note("the Pods of job/%s that stay cannot be listed: %v", job.Name, err)
-			continue
-		}
-		for _, pod := range pods {
-			o.app.note("pod/%s of job/%s stays (%s)", pod.Name, job.Name, pod.Status.Phase)
-		}
-	}
-}
-
-// delete sends the requests. One that is refused does not stop the others; a server that is out of reach, missing rights
-// and an interrupt do.
-func (o *deleteOptions) delete(ctx context.Context, c *cluster.Client, jobs []*batchv1.Job) (deleted []*batchv1.Job, problems []error) {
-	for _, job := range jobs {
-		var err error
-		if o.dryRun != "client" {
-			err = c.DeleteJob(ctx, job, propagations()[o.cascade], o.dryRun == "server")
-		}
-		switch code := exitCode(err); {
-		case err == nil:
-			deleted = append(deleted, job)
-			fmt.Fprintln(o.app.Out, o.line(job))
-			continue
-		case ctx.Err() != nil, code == CodeUnreachable, code == CodeAccess:
-			return deleted, append(problems, err)
-		}
-		problems = append(problems, fmt.Errorf("job/%s: %w", job.Name, err))
-	}
-	return deleted, problems
-}
-
-// line is the answer about one Job, in kubectl's words.
-func (o *deleteOptions) line(job *batchv1.Job) string {
-	if o.output == formatName {
-		return render.NameLine(job.Name)
-	}
-	text := fmt.Sprintf("job.batch %q deleted from %s namespace", job.Name, job.Namespace)
-	switch o.dryRun {
-	case "client":
-		text += " (dry run)"
-	case "server":
-		text += " (server dry run)"
-	}
-	return text
 }

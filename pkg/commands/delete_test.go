@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-work/kubectl-work/pkg/cluster"
@@ -32,6 +33,13 @@ func TestDeleteSaysEverythingWrongWithItsFlags(t *testing.T) {
 	nothing := sound()
 	nothing.all = false
 	require.ErrorContains(t, nothing.validate(), "in one way", "nothing said must never mean everything")
+
+	nothing.narrow = narrowFlags{finished: true}
+	require.NoError(t, nothing.validate(), "a filter says what")
+	nothing.narrow = narrowFlags{failed: true, succeeded: true, older: -1, keep: -1, counts: true}
+	for _, part := range []string{"--finished is both", "--older-than -1ns", "--keep -1"} {
+		require.ErrorContains(t, nothing.validate(), part)
+	}
 }
 
 // Where nobody can be asked, a selection is not deleted on a guess.
@@ -39,7 +47,7 @@ func TestASelectionIsNotDeletedUnasked(t *testing.T) {
 	t.Parallel()
 	c := &cluster.Client{Namespace: "data"}
 	jobs := []*batchv1.Job{{}, {}}
-	for _, o := range []*deleteOptions{{all: true, dryRun: "none"}, {selector: "a=b", dryRun: "none"}} {
+	for _, o := range []*deleteOptions{{all: true, dryRun: "none"}, {selector: "a=b", dryRun: "none"}, {narrow: narrowFlags{finished: true}, dryRun: "none"}} {
 		o.app = &app{Env: Env{In: strings.NewReader("y\n"), Err: io.Discard}}
 		err := o.agreed(t.Context(), c, jobs)
 		assert.Equal(t, CodeRefused, exitCode(err))
@@ -71,15 +79,17 @@ func TestConfirmTakesOnlyYes(t *testing.T) {
 
 func TestTheQuestionNamesWhatGoes(t *testing.T) {
 	t.Parallel()
+	at := time.Date(2026, 12, 1, 12, 0, 0, 0, time.UTC)
 	var jobs []*batchv1.Job
 	for i := range 22 {
-		jobs = append(jobs, &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("etl-r%d", i+1)}})
+		jobs = append(jobs, &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("etl-r%d", i+1), CreationTimestamp: metav1.NewTime(at.Add(-72 * time.Hour))}})
 	}
+	jobs[0].Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue}}
 	jobs[1].Status.Active = 3
-	text := deletionText(jobs, "data", cascadeBackground)
-	assert.True(t, strings.HasPrefix(text, "This deletes 22 Jobs in namespace data, with their Pods:\n  etl-r1\n  etl-r2 (3 Pods active)\n"), text)
-	assert.True(t, strings.HasSuffix(text, "  etl-r20\n  and 2 more\n"), text)
-	assert.Contains(t, deletionText(jobs[:1], "data", cascadeOrphan), "1 Job in namespace data, but not their Pods")
+	text := deletionText(jobs, "data", cascadeBackground, at)
+	assert.True(t, strings.HasPrefix(text, "This deletes 22 Jobs in namespace data, with their Pods:\n  etl-r1 (Succeeded, age 3d)\n  etl-r2 (Initializing, age 3d, 3 Pods active)\n"), text)
+	assert.True(t, strings.HasSuffix(text, "  etl-r20 (Pending, age 3d)\n  and 2 more\n"), text)
+	assert.Contains(t, deletionText(jobs[:1], "data", cascadeOrphan, at), "1 Job in namespace data, but not their Pods")
 }
 
 // The end of the time names what is left; another end of the context stays what it is.
