@@ -53,15 +53,17 @@ func (c *Client) UpdateConfigMap(ctx context.Context, config *corev1.ConfigMap) 
 	})
 }
 
-// DeleteConfigMap deletes exactly the given ConfigMap. One that is gone, or another one of its name, is no error.
-func (c *Client) DeleteConfigMap(ctx context.Context, config *corev1.ConfigMap, propagation metav1.DeletionPropagation) error {
-	err := c.retry(ctx, request{verb: "delete", resource: "configmaps", namespace: config.Namespace}, func(ctx context.Context) error {
+// DeleteConfigMap deletes the given ConfigMap as it was read, and nothing that it owns: who wrote it meanwhile makes it a
+// conflict. Its dependents are taken off it first, so that not even one that came a moment ago goes with it.
+func (c *Client) DeleteConfigMap(ctx context.Context, config *corev1.ConfigMap, dryRun bool) error {
+	return c.retry(ctx, request{verb: "delete", resource: "configmaps", namespace: config.Namespace}, func(ctx context.Context) error {
 		return c.core.ConfigMaps(config.Namespace).Delete(ctx, config.Name, metav1.DeleteOptions{
-			Preconditions: metav1.NewUIDPreconditions(string(config.UID)), PropagationPolicy: &propagation,
+			Preconditions: asRead(config), PropagationPolicy: new(metav1.DeletePropagationOrphan), DryRun: dry(dryRun),
 		})
 	})
-	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
-		return nil
-	}
-	return err
+}
+
+// asRead lets a deletion fail when the object is another one, or was written since it was read.
+func asRead(object metav1.Object) *metav1.Preconditions {
+	return &metav1.Preconditions{UID: new(object.GetUID()), ResourceVersion: new(object.GetResourceVersion())}
 }

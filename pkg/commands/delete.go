@@ -44,6 +44,8 @@ func newDeleteCommand(a *app, run func(context.Context, *deleteOptions) error) *
 			each Work or CronJob by itself; runs that go on are among them unless --finished is given. With these flags it is no
 			error that nothing is there to delete.
 
+			With the last run of a Work that was named goes its anchor (spec.owner.anchor), and nothing else that it may own.
+
 			The exit code is 3 when something is still there at the --timeout: what holds it is named.`),
 		Example: templates.Examples(`
 			# Delete a run, its Pods and their output
@@ -154,6 +156,9 @@ func runDelete(ctx context.Context, o *deleteOptions) error {
 		if err := o.awaitGone(ctx, client, deleted); err != nil {
 			problems = append(problems, err)
 		}
+	}
+	if ctx.Err() == nil {
+		problems = append(problems, o.removeAnchors(ctx, client, deleted)...)
 	}
 	return together(append(problems, missing...))
 }
