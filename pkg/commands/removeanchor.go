@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-work/kubectl-work/pkg/cluster"
-	"github.com/kubectl-work/kubectl-work/pkg/mapping"
 	"github.com/kubectl-work/kubectl-work/pkg/watch"
 )
 
@@ -28,11 +27,11 @@ func (o *deleteOptions) removeAnchors(ctx context.Context, c *cluster.Client, de
 			trial.Going[job.UID] = true
 		}
 	}
-	done := map[string]bool{}
+	done := map[watch.Anchor]bool{}
 	for _, job := range deleted {
-		if name := mapping.WorkName(job); watch.Anchored(job) && !done[name] {
-			done[name] = true
-			if err := o.removeAnchor(ctx, c, job, trial); err != nil {
+		if anchor := watch.AnchorOf(job); watch.Anchored(job) && !done[anchor] {
+			done[anchor] = true
+			if err := o.removeAnchor(ctx, c, anchor, trial); err != nil {
 				problems = append(problems, err)
 			}
 		}
@@ -40,26 +39,25 @@ func (o *deleteOptions) removeAnchors(ctx context.Context, c *cluster.Client, de
 	return problems
 }
 
-func (o *deleteOptions) removeAnchor(ctx context.Context, c *cluster.Client, job *batchv1.Job, trial *watch.AnchorTrial) error {
-	name := watch.AnchorPrefix + mapping.WorkName(job)
-	removal, err := watch.RemoveAnchor(ctx, c, job, trial)
+func (o *deleteOptions) removeAnchor(ctx context.Context, c *cluster.Client, anchor watch.Anchor, trial *watch.AnchorTrial) error {
+	removal, err := anchor.Remove(ctx, c, trial)
 	switch {
 	case cluster.Denied(err):
-		o.app.note("the anchor configmap/%s stays: %v", name, err)
+		o.app.note("the anchor configmap/%s stays: %v", anchor.Name(), err)
 		return nil
 	case err != nil:
-		return fmt.Errorf("configmap/%s, the anchor of the Work: %w", name, err)
+		return fmt.Errorf("configmap/%s, the anchor of the Work: %w", anchor.Name(), err)
 	case removal.Stays != "":
-		o.app.note("the anchor configmap/%s stays: %s", name, removal.Stays)
+		o.app.note("the anchor configmap/%s stays: %s", anchor.Name(), removal.Stays)
 		return nil
-	case removal.Anchor == nil:
+	case removal.Config == nil:
 		return nil
 	}
-	fmt.Fprintln(o.app.Out, o.line("configmap", removal.Anchor))
+	fmt.Fprintln(o.app.Out, o.line("configmap", removal.Config))
 	if !o.wait || o.dryRun != "none" {
 		return nil
 	}
-	return o.awaitAnchorGone(ctx, c, removal.Anchor)
+	return o.awaitAnchorGone(ctx, c, removal.Config)
 }
 
 // awaitAnchorGone waits until the garbage collector has taken the anchor off what it may own: a submit would be refused until

@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-work/kubectl-work/pkg/watch"
 )
 
-func TestDecideAnchor(t *testing.T) {
+func TestAnAnchorStaysWhileARunOfItsWorkIsLeft(t *testing.T) {
 	t.Parallel()
 	config := func(edits ...func(*corev1.ConfigMap)) *corev1.ConfigMap {
 		c := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "kubectl-work-anchor-etl", UID: "anchor", Labels: map[string]string{work.LabelAnchor: "etl"}}}
@@ -48,7 +48,7 @@ func TestDecideAnchor(t *testing.T) {
 			for _, j := range test.jobs {
 				jobs = append(jobs, *j)
 			}
-			assert.Equal(t, test.want, watch.DecideAnchor(test.anchor, run, jobs, func(uid types.UID) bool { return uid == "gone" }))
+			assert.Equal(t, test.want, watch.AnchorOf(run).Decide(test.anchor, jobs, map[types.UID]bool{"gone": true}))
 		})
 	}
 	assert.True(t, watch.Anchored(run))
