@@ -75,6 +75,9 @@ type (
 	// DropAnswer lets the server act, reads its whole answer, and cuts without passing any of it on.
 	DropAnswer struct{ Scope Scope }
 
+	// Clock passes the server's answer on with a Date that is so much later: a server whose clock is ahead.
+	Clock struct{ Ahead time.Duration }
+
 	// Stall stops forwarding without closing, for For or (zero) for good. Scope Conn also leaves HTTP/2 pings
 	// unanswered: the half-open connection. After For the exchange goes on where it was.
 	Stall struct {
@@ -92,6 +95,7 @@ func (Delay) action()      {}
 func (Answer) action()     {}
 func (WatchError) action() {}
 func (DropAnswer) action() {}
+func (Clock) action()      {}
 func (Stall) action()      {}
 func (Outage) action()     {}
 
@@ -111,6 +115,8 @@ func (a WatchError) String() string {
 }
 
 func (a DropAnswer) String() string { return words("drop-answer", a.Scope.word()) }
+
+func (a Clock) String() string { return words("clock", duration("ahead", a.Ahead)) }
 
 func (a Stall) String() string {
 	return words("stall", a.When.String(), a.Scope.word(), duration("for", a.For))

@@ -55,6 +55,11 @@ func (e *exchange) serve() {
 		_, _ = io.Copy(io.Discard, resp.Body) // an answer lost halfway is lost as well
 		e.cut(drop.Scope)
 	}
+	if clock, ok := fault.(Clock); ok {
+		if at, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
+			resp.Header.Set("Date", at.Add(clock.Ahead).Format(http.TimeFormat))
+		}
+	}
 	e.stream(resp, fault)
 }
 
@@ -71,7 +76,7 @@ func (e *exchange) meet() (later Action, over bool) {
 			return nil, true
 		case Outage:
 			e.outage(a)
-		case DropAnswer:
+		case DropAnswer, Clock:
 			return a, false
 		case Cut:
 			if !a.Zero() {

@@ -19,6 +19,7 @@ import (
 //	answer       code=N [retry-after=D] [reason=WORD]
 //	watch-error  [code=N] [bytes=N] [events=N] [after=D]
 //	drop-answer  [scope=stream|conn]
+//	clock        ahead=D
 //	stall        [scope=stream|conn] [bytes=N] [events=N] [after=D] [for=D]
 //	outage       [for=D]
 //
@@ -65,7 +66,7 @@ func ParseMatch(text string) (Match, error) {
 
 func isAction(word string) bool {
 	switch word {
-	case "cut", "delay", "answer", "watch-error", "drop-answer", "stall", "outage":
+	case "cut", "delay", "answer", "watch-error", "drop-answer", "clock", "stall", "outage":
 		return true
 	}
 	return false
@@ -133,6 +134,8 @@ func (a *arguments) action(word string) Action {
 		return WatchError{Code: a.number("code"), When: a.when()}
 	case "drop-answer":
 		return DropAnswer{Scope: a.scope()}
+	case "clock":
+		return Clock{Ahead: a.duration("ahead")}
 	case "stall":
 		return Stall{Scope: a.scope(), When: a.when(), For: a.duration("for")}
 	default: // isAction has only outage left

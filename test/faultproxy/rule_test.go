@@ -28,6 +28,7 @@ func TestParseRule(t *testing.T) {
 		},
 		"name=slow delay for=1.5s":       {Name: "slow", Action: Delay{For: 1500 * time.Millisecond}},
 		"stall events=1 scope=conn":      {Action: Stall{When: When{Events: 1}, Scope: Conn}},
+		"GET clock ahead=1h0m0s":         {Match: Match{Method: "GET"}, Action: Clock{Ahead: time.Hour}},
 		"outage for=3s":                  {Action: Outage{For: 3 * time.Second}},
 		"answer code=403 reason=Invalid": {Action: Answer{Code: 403, Reason: "Invalid"}},
 	} {
