@@ -53,6 +53,7 @@ type Client struct {
 	http    *http.Client
 	options Options
 	skew    atomic.Int64 // server's clock less ours, ns
+	drift   atomic.Int64 // of that, what the way of the answer cannot have made up
 	notice  sync.Once    // a person is told once that the server is out of reach
 }
 
@@ -131,6 +132,9 @@ func (c *Client) Now() time.Time {
 	return c.options.Now().Add(skew)
 }
 
+// Drift is how far the server's clock is ahead of ours for sure, as its last answer tells: 0 when both may be the same.
+func (c *Client) Drift() time.Duration { return time.Duration(c.drift.Load()) }
+
 // Local is the local clock: for time limits, which must not jump with the server's.
 func (c *Client) Local() time.Time { return c.options.Now() }
 
@@ -155,14 +159,28 @@ type serverClock struct {
 
 // RoundTrip implements http.RoundTripper.
 func (s *serverClock) RoundTrip(req *http.Request) (*http.Response, error) {
+	asked := s.client.options.Now()
 	res, err := s.next.RoundTrip(req)
 	if err != nil {
 		return nil, err
 	}
 	if at, err := http.ParseTime(res.Header.Get("Date")); err == nil {
-		s.client.skew.Store(int64(at.Sub(s.client.options.Now())))
+		answered := s.client.options.Now()
+		s.client.skew.Store(int64(at.Sub(answered)))
+		s.client.drift.Store(int64(drift(at, asked, answered)))
 	}
 	return res, nil
+}
+
+// drift is how far a clock is ahead of ours at least, that said at, in whole seconds, at some time between two of ours.
+func drift(at, asked, answered time.Time) time.Duration {
+	switch {
+	case at.After(answered):
+		return at.Sub(answered)
+	case at.Add(time.Second).Before(asked):
+		return at.Add(time.Second).Sub(asked)
+	}
+	return 0
 }
 
 // WrappedRoundTripper lets client-go reach the transport below, to close idle connections.

@@ -67,3 +67,21 @@ func (c *Client) DeleteConfigMap(ctx context.Context, config *corev1.ConfigMap, 
 func asRead(object metav1.Object) *metav1.Preconditions {
 	return &metav1.Preconditions{UID: new(object.GetUID()), ResourceVersion: new(object.GetResourceVersion())}
 }
+
+// ConfigMaps lists ConfigMaps by label selector, without their texts; namespace "" is all namespaces.
+func (c *Client) ConfigMaps(ctx context.Context, namespace, selector string) ([]*corev1.ConfigMap, error) {
+	var all []*corev1.ConfigMap
+	err := c.pages(ctx, request{verb: "list", resource: "configmaps", namespace: namespace}, metav1.ListOptions{LabelSelector: selector},
+		func() { all = nil },
+		func(ctx context.Context, o metav1.ListOptions) (string, error) {
+			list, err := c.core.ConfigMaps(namespace).List(ctx, o)
+			if err != nil {
+				return "", err
+			}
+			for i := range list.Items {
+				all = append(all, &corev1.ConfigMap{ObjectMeta: list.Items[i].ObjectMeta})
+			}
+			return list.Continue, nil
+		})
+	return all, err
+}

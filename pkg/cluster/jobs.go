@@ -28,15 +28,6 @@ func (c *Client) Job(ctx context.Context, namespace, name string) (job *batchv1.
 	return job, err
 }
 
-// CronJob reads one CronJob.
-func (c *Client) CronJob(ctx context.Context, namespace, name string) (cronJob *batchv1.CronJob, err error) {
-	err = c.retry(ctx, request{verb: "get", resource: "cronjobs", namespace: namespace}, func(ctx context.Context) error {
-		cronJob, err = c.batch.CronJobs(namespace).Get(ctx, name, metav1.GetOptions{})
-		return err
-	})
-	return cronJob, err
-}
-
 // Jobs lists Jobs by label selector, page by page; namespace "" is all namespaces. managedFields are dropped.
 func (c *Client) Jobs(ctx context.Context, namespace, selector string) ([]batchv1.Job, error) {
 	var all []batchv1.Job

@@ -60,3 +60,28 @@ func (c *Client) MayHoldLeases(ctx context.Context, namespace string) error {
 	}
 	return nil
 }
+
+// Leases lists Leases by label selector; namespace "" is all namespaces.
+func (c *Client) Leases(ctx context.Context, namespace, selector string) ([]*coordinationv1.Lease, error) {
+	var all []*coordinationv1.Lease
+	err := c.pages(ctx, request{verb: "list", resource: "leases", namespace: namespace}, metav1.ListOptions{LabelSelector: selector},
+		func() { all = nil },
+		func(ctx context.Context, o metav1.ListOptions) (string, error) {
+			list, err := c.leases.Leases(namespace).List(ctx, o)
+			if err != nil {
+				return "", err
+			}
+			for i := range list.Items {
+				all = append(all, &list.Items[i])
+			}
+			return list.Continue, nil
+		})
+	return all, err
+}
+
+// DeleteLease deletes the given Lease as it was read: who wrote it meanwhile makes it a conflict.
+func (c *Client) DeleteLease(ctx context.Context, lease *coordinationv1.Lease) error {
+	return c.retry(ctx, request{verb: "delete", resource: "leases", namespace: lease.Namespace}, func(ctx context.Context) error {
+		return c.leases.Leases(lease.Namespace).Delete(ctx, lease.Name, metav1.DeleteOptions{Preconditions: asRead(lease)})
+	})
+}
