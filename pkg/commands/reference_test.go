@@ -18,6 +18,7 @@ import (
 	"github.com/kubectl-work/kubectl-work/pkg/lint"
 	"github.com/kubectl-work/kubectl-work/pkg/render"
 	"github.com/kubectl-work/kubectl-work/pkg/status"
+	"github.com/kubectl-work/kubectl-work/pkg/watch/doctor"
 )
 
 var update = flag.Bool("update", false, "rewrite docs/reference from the commands")
@@ -89,6 +90,24 @@ func TestLintPage(t *testing.T) {
 	got, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Equal(t, want, string(got), "docs/lint.md is behind the rules: run the test with -update")
+}
+
+// The page of doctor is what its rules say of themselves.
+func TestDoctorPage(t *testing.T) {
+	t.Parallel()
+	const path = "../../docs/doctor.md"
+	want := "# What doctor finds\n\n" +
+		"<!-- Made from pkg/watch/doctor by go test ./pkg/commands -run TestDoctorPage -update; edits are lost. -->\n\n" +
+		"`kubectl work doctor` looks through a namespace for what is left behind and what stands in the way. Severity *error* means that\n" +
+		"something cannot go on until somebody acts, and gives exit code 5; *warning* that somebody should look; *info* that it is\n" +
+		"worth knowing. How each reason is known is as in [rules.md](rules.md).\n\n" + render.RuleTable(doctor.Rules())
+	want = strings.TrimRight(want, "\n") + "\n"
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(want), 0o644)) //nolint:gosec // documentation is for everyone
+	}
+	got, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, want, string(got), "docs/doctor.md is behind the rules: run the test with -update")
 }
 
 // What a person reads has no holes: every command says what it does, shows it, and explains each of its flags.

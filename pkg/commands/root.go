@@ -55,7 +55,7 @@ func newRootCommand(a *app) *cobra.Command {
 	root.AddGroup(&cobra.Group{ID: groupRun, Title: "Run:"}, &cobra.Group{ID: groupSee, Title: "See:"}, &cobra.Group{ID: groupOther, Title: "Other:"})
 	for _, cmd := range []*cobra.Command{
 		newSubmitCommand(a, nil), newRetryCommand(a, nil), newWaitCommand(a, nil), newWatchCommand(a, nil), newPauseCommand(a, nil), newResumeCommand(a, nil), newStopCommand(a, nil), newDeleteCommand(a, nil),
-		newListCommand(a, nil), newHistoryCommand(a, nil), newDescribeCommand(a, nil), newLogsCommand(a, nil), newExportCommand(a, nil), newDiffCommand(a, nil), newLintCommand(a, nil), newCheckCommand(a, nil),
+		newListCommand(a, nil), newHistoryCommand(a, nil), newDescribeCommand(a, nil), newLogsCommand(a, nil), newExportCommand(a, nil), newDiffCommand(a, nil), newLintCommand(a, nil), newCheckCommand(a, nil), newDoctorCommand(a, nil),
 		newVersionCommand(a, nil), newCompletionCommand(a, nil), newOptionsCommand(a),
 	} {
 		root.AddCommand(cmd)

@@ -175,22 +175,9 @@ func (d *description) findings() {
 		if message == "" {
 			message = f.Reason
 		}
-		sure := ""
-		if f.Confidence != "" {
-			sure = fmt.Sprintf(", confidence %s", f.Confidence)
-		}
-		d.printf("  %s (%s, %s%s%s)\n", Line(message), f.ID, f.Severity, d.ago(f.Since, ", since "), sure)
-		for _, detail := range f.Details {
-			d.printf("    - %s\n", Line(detail))
-		}
-		for _, e := range f.Evidence {
-			d.printf("    seen in  %s %s\n", Line(e.Object), Line(e.Path))
-		}
-		if f.Next != "" {
-			d.printf("    next     %s\n", Line(f.Next))
-		}
-		for _, a := range f.Advice {
-			d.printf("    do       %s   (%s: %s)\n", Line(a.Command), a.Risk, Line(a.Why))
+		d.printf("  %s (%s)\n", Line(message), findingMarks(f, d.s.At))
+		for _, line := range findingLines(f) {
+			d.printf("    %s\n", line)
 		}
 	}
 }

@@ -91,7 +91,7 @@ func jobRules() []rule {
 			{"QueueAdmitted", Unseen, "Kueue has admitted it, and is about to unsuspend it"},
 			{"DependencyPending", Provoked, "for a run of another Work, which it depends on"},
 			{"InLine", Provoked, "for its turn in its concurrency group"},
-			{"HoldsUnreadable", Unseen, "our holds annotation cannot be read, so nothing is guessed"},
+			{"HoldsUnreadable", Provoked, "our holds annotation cannot be read, so nothing is guessed"},
 		}}, findHeld},
 		{Rule{"managed-elsewhere", "spec.managedBy names another controller, so the one of this cluster does nothing and what is missing means nothing.", []Reason{
 			{"ManagedElsewhere", Captured, "only the Job's own conditions count"},

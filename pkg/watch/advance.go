@@ -26,7 +26,7 @@ type Advanced struct {
 // Moves tells whether a client can do anything for a run: holds of ours keep it that end by themselves. A restored copy is
 // left alone: its holds tell of another life.
 func Moves(run *batchv1.Job) bool {
-	if !isSuspended(run) || run.DeletionTimestamp != nil || status.Ended(run) || restored(run) {
+	if !isSuspended(run) || run.DeletionTimestamp != nil || status.Ended(run) || Restored(run) {
 		return false
 	}
 	holds, err := work.ParseHolds(run.Annotations[work.AnnotationHolds])
@@ -37,7 +37,8 @@ func Moves(run *batchv1.Job) bool {
 	return len(holds) > 0 && (!is || len(holds) > 1 || paused.Until != nil && !paused.Until.Signal)
 }
 
-func restored(run *batchv1.Job) bool {
+// Restored tells whether a Job's annotations tell of another one: it was restored from a backup, or copied.
+func Restored(run *batchv1.Job) bool {
 	uid := run.Annotations[work.AnnotationUID]
 	return uid != "" && uid != string(run.UID)
 }

@@ -55,6 +55,17 @@ func parseHolder(text string) (name string, uid types.UID) {
 	return name, types.UID(id)
 }
 
+// HolderIn is the run of a Lease's holder among Jobs, nil when it is not there.
+func HolderIn(holder, namespace string, jobs []*batchv1.Job) *batchv1.Job {
+	name, uid := parseHolder(holder)
+	for _, job := range jobs {
+		if job.Namespace == namespace && job.Name == name && job.UID == uid {
+			return job
+		}
+	}
+	return nil
+}
+
 // SlotState is what was read about a slot, the Lease first.
 type SlotState struct {
 	Holder string // of the Lease, "" for none

@@ -81,7 +81,7 @@ func DecideSubmit(wanted *batchv1.Job, runs []batchv1.Job, taken *batchv1.Job, a
 	switch {
 	case newest == nil && taken != nil && c.Adopt:
 		return SubmitDecision{Action: SubmitAdopt, Found: taken, Run: 1}
-	case newest != nil && c.Adopt && restored(newest):
+	case newest != nil && c.Adopt && Restored(newest):
 		return SubmitDecision{Action: SubmitAdopt, Found: newest, Run: mapping.RunNumber(newest)}
 	case newest == nil && taken != nil && !c.NewRun:
 		return refuseSubmit("job %q exists and was not submitted by kubectl work (%s); take another name, delete it, make it a run of this Work with --adopt, or start another run beside it with --new-run",

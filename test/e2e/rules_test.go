@@ -10,11 +10,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// docs/rules.md says of each reason how it is known. One that is said to be provoked is asked for by a script here.
+// docs/rules.md and docs/doctor.md say of each reason how it is known. One that is said to be provoked is asked for by a script
+// here.
 func TestProvokedReasons(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../docs/rules.md")
-	require.NoError(t, err)
+	var page []byte
+	for _, name := range []string{"rules.md", "doctor.md"} {
+		text, err := os.ReadFile("../../docs/" + name)
+		require.NoError(t, err)
+		page = append(page, text...)
+	}
 	var scripts []byte
 	for _, pattern := range []string{"testdata/script/*.txtar", "testdata/outage/*.txtar"} {
 		files, err := filepath.Glob(pattern)
