@@ -59,7 +59,7 @@ func (l *Loop) do(ctx context.Context, job *batchv1.Job, next Action) (did Actio
 	did = next
 	switch a := next.(type) {
 	case DropHolds:
-		what, err = "its holds are dropped: somebody else has started it", l.write(ctx, job, change{holds: &work.Holds{}}.patch(job))
+		what, err = "its holds are dropped: somebody else has started it", l.write(ctx, job, WithoutHolds(job))
 	case End:
 		what, err = a.Reason+": "+a.Message, l.write(ctx, job, ended(job, a.Reason, a.Message, l.Client.Now()).patch(job))
 	case WriteStatus:

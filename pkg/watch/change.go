@@ -98,8 +98,8 @@ func released(job *batchv1.Job, left work.Holds) change {
 	return c
 }
 
-// DropHolds is the patch that drops the holds of a run which somebody started past them; the run itself goes on as it does.
-func DropHolds(run *batchv1.Job) []byte { return change{holds: &work.Holds{}}.patch(run) }
+// WithoutHolds is the patch that drops the holds of a run which somebody started past them; the run itself goes on as it does.
+func WithoutHolds(run *batchv1.Job) []byte { return change{holds: &work.Holds{}}.patch(run) }
 
 // remains says what happens to a run that released gave these holds, "" when it is still held.
 func remains(c change) string {

@@ -58,7 +58,7 @@ type Around struct {
 // again although nothing changed; 0 for never.
 func DecideRun(s status.Snapshot, v status.Verdict, around Around) (next Action, recall time.Duration) {
 	job := s.Job
-	if s.Deleted || restored(job) || !mapping.Ours(job) && !Moves(job) {
+	if s.Deleted || Restored(job) || !mapping.Ours(job) && !Moves(job) {
 		return nil, 0
 	}
 	holds, err := work.ParseHolds(job.Annotations[work.AnnotationHolds])

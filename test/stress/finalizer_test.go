@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -114,7 +115,7 @@ func (c *crowd) finalizers() map[string][]string {
 
 // letGo takes off the finalizers of somebody else, so that the namespace can be deleted.
 func (c *crowd) letGo() {
-	args := append(c.kubectl[1:], "patch", "jobs", "-n", c.namespace, "--type=merge", "-p", `{"metadata":{"finalizers":null}}`)
+	args := slices.Concat(c.kubectl[1:], []string{"patch", "jobs", "-n", c.namespace, "--type=merge", "-p", `{"metadata":{"finalizers":null}}`})
 	for i := range raced {
 		args = append(args, fmt.Sprintf("held-%04d", i))
 	}

@@ -156,6 +156,7 @@ func TestLeftovers(t *testing.T) {
 	}{
 		{"nothing is there", doctor.Survey{}, nil},
 		{"an anchor without runs", doctor.Survey{Anchors: anchors{anchor()}}, []string{"info configmap/kubectl-work-anchor-etl AnchorUnused: removed"}},
+		{"an anchor that remembers runs", doctor.Survey{Anchors: anchors{anchor(func(c *corev1.ConfigMap) { c.Data = map[string]string{"runs.json": `[{"metadata":{"name":"etl"}}]`} })}}, nil},
 		{"an anchor with a run that names another owner", doctor.Survey{Anchors: anchors{anchor()}, Jobs: jobs{job("etl", etl(1))}}, nil},
 		{"an anchor that owns a clone", doctor.Survey{Anchors: anchors{anchor()}, Jobs: jobs{job("clone", ownedBy("ConfigMap", "x", "anchor"))}}, nil},
 		{"a run in another namespace", doctor.Survey{Anchors: anchors{anchor()}, Jobs: jobs{job("etl", etl(1), func(j *batchv1.Job) { j.Namespace = "other" })}}, []string{"info configmap/kubectl-work-anchor-etl AnchorUnused: removed"}},

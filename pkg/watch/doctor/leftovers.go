@@ -11,11 +11,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-work/kubectl-work/pkg/apis/work"
+	"github.com/kubectl-work/kubectl-work/pkg/mapping"
 	"github.com/kubectl-work/kubectl-work/pkg/status"
 	"github.com/kubectl-work/kubectl-work/pkg/watch"
 )
 
-// findAnchors: one that is young may be that of a run which is about to be made.
+// findAnchors: one that is young may be that of a run which is about to be made, and one that remembers runs is no leftover.
 func findAnchors(v view) []Trouble {
 	var found []Trouble
 	for _, config := range v.Anchors {
@@ -26,6 +27,9 @@ func findAnchors(v view) []Trouble {
 			continue
 		}
 		name := strings.TrimPrefix(config.Name, watch.AnchorPrefix)
+		if memory, err := mapping.ParseMemory(config.Data[mapping.MemoryKey]); err == nil && len(memory) > 0 {
+			continue // history and retry have a use for it; delete NAME removes it
+		}
 		found = append(found, Trouble{
 			Namespace: config.Namespace, Object: "configmap/" + config.Name,
 			Finding: status.Finding{

@@ -2,8 +2,6 @@ package doctor
 
 import (
 	"context"
-	"encoding/json"
-	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -76,18 +74,11 @@ func (f RemoveSlot) repair(ctx context.Context, c *cluster.Client) error {
 }
 
 func (f DropFinalizer) repair(ctx context.Context, c *cluster.Client) error {
-	others := slices.DeleteFunc(slices.Clone(f.Job.Finalizers), func(name string) bool { return name == work.FinalizerCleanup })
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
-		"uid": f.Job.UID, "resourceVersion": f.Job.ResourceVersion, "finalizers": others,
-	}})
-	if err != nil {
-		return err
-	}
-	_, err = c.PatchJob(ctx, f.Job.Namespace, f.Job.Name, patch, false)
+	_, err := c.RemoveFinalizer(ctx, f.Job, work.FinalizerCleanup)
 	return err
 }
 
 func (f DropHolds) repair(ctx context.Context, c *cluster.Client) error {
-	_, err := c.PatchJob(ctx, f.Job.Namespace, f.Job.Name, watch.DropHolds(f.Job), false)
+	_, err := c.PatchJob(ctx, f.Job.Namespace, f.Job.Name, watch.WithoutHolds(f.Job), false)
 	return err
 }
