@@ -64,8 +64,7 @@ func newDeleteCommand(a *app, run func(context.Context, *deleteOptions) error) *
 			kubectl work delete etl --cascade=orphan`),
 		ValidArgsFunction: a.completeJobs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.names, o.limited = args, cmd.Flags().Changed("timeout")
-			o.narrow.counts = cmd.Flags().Changed("keep")
+			o.names, o.limited, o.narrow.counts = args, cmd.Flags().Changed("timeout"), cmd.Flags().Changed("keep")
 			if run != nil {
 				return run(cmd.Context(), o)
 			}

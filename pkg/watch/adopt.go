@@ -34,3 +34,9 @@ func AdoptPatch(job, wanted *batchv1.Job) ([]byte, error) {
 		"uid": job.UID, "resourceVersion": job.ResourceVersion, "labels": labels, "annotations": annotations,
 	}})
 }
+
+// Restored tells whether a Job's annotations tell of another one: it was restored from a backup, or copied.
+func Restored(run *batchv1.Job) bool {
+	uid := run.Annotations[work.AnnotationUID]
+	return uid != "" && uid != string(run.UID)
+}

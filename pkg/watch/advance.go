@@ -37,12 +37,6 @@ func Moves(run *batchv1.Job) bool {
 	return len(holds) > 0 && (!is || len(holds) > 1 || paused.Until != nil && !paused.Until.Signal)
 }
 
-// Restored tells whether a Job's annotations tell of another one: it was restored from a backup, or copied.
-func Restored(run *batchv1.Job) bool {
-	uid := run.Annotations[work.AnnotationUID]
-	return uid != "" && uid != string(run.UID)
-}
-
 // Known is what was read about what a run waits for, hold by hold.
 type Known struct {
 	Met   []Met // of each Waiting hold, in their order
