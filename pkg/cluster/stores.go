@@ -5,6 +5,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 )
@@ -116,13 +117,32 @@ func (s *podStore) Update(obj any) error {
 	}
 	pod.ManagedFields = nil
 	s.o.trim(pod)
-	s.o.mu.Lock()
-	s.o.pods[pod.UID] = pod
-	run := s.o.index(pod, false)
-	s.o.notify()
-	s.o.mu.Unlock()
-	s.o.tell(run)
+	s.o.tell(s.set(pod))
 	return nil
+}
+
+// set keeps the Pods of Jobs: most Pods of a namespace may be those of other things. It returns the Job whose Pods changed.
+func (s *podStore) set(pod *corev1.Pod) (run types.UID) {
+	s.o.mu.Lock()
+	defer s.o.mu.Unlock()
+	switch before := s.o.pods[pod.UID]; {
+	case ofJob(pod):
+		s.o.pods[pod.UID] = pod
+		run = s.o.index(pod, false)
+	case before != nil: // orphaned: it is nobody's any more
+		delete(s.o.pods, pod.UID)
+		run = s.o.index(before, true)
+	default:
+		return ""
+	}
+	s.o.notify()
+	return run
+}
+
+// ofJob tells whether a Job controls a Pod.
+func ofJob(pod *corev1.Pod) bool {
+	ref := metav1.GetControllerOf(pod)
+	return ref != nil && ref.Kind == "Job"
 }
 
 // Delete implements cache.ReflectorStore.
@@ -149,7 +169,7 @@ func (s *podStore) Replace(list []any, _ string) error {
 	o.mu.Lock()
 	fresh := map[types.UID]*corev1.Pod{}
 	for _, obj := range list {
-		if pod, ok := obj.(*corev1.Pod); ok {
+		if pod, ok := obj.(*corev1.Pod); ok && ofJob(pod) {
 			pod.ManagedFields = nil
 			o.trim(pod)
 			fresh[pod.UID] = pod

@@ -163,7 +163,13 @@ func runWatch(ctx context.Context, o *watchOptions) error {
 	if err := loop.Run(ctx, o.app.retryFor); err != nil {
 		return err
 	}
-	return view.result(o.exitWhen == exitFinished)
+	if o.once && len(view.missing()) > 0 {
+		return &codeError{Code: CodeGone} // they are told
+	}
+	if o.exitWhen == exitFinished {
+		return view.result()
+	}
+	return nil
 }
 
 // wanted picks the runs of the named Works, and the Jobs of exactly those names; nil picks all.
@@ -179,31 +185,28 @@ func wanted(names []string) func(*batchv1.Job) bool {
 // onceTime bounds how long --once tries what fails.
 const onceTime = 10 * time.Second
 
-// over says when the loop has done what was asked for; nil for never.
+// over says when the loop has done what was asked for. Once everything was read it tells of names that nothing has.
 func (o *watchOptions) over(loop *watch.Loop, view *watchView) func() (bool, error) {
-	switch {
-	case o.once:
-		var since time.Time
-		return func() (bool, error) {
-			settled, failing := loop.Settled()
-			if !settled {
-				return false, nil
+	var since time.Time
+	return func() (bool, error) {
+		settled, failing := loop.Settled()
+		if !settled {
+			return false, nil
+		}
+		if since.IsZero() {
+			since = o.app.Now()
+			for _, name := range view.missing() {
+				o.app.note("%s: there is no run of that name", name)
 			}
-			if since.IsZero() {
-				since = o.app.Now()
-			}
-			if len(failing) > 0 && o.app.Now().Sub(since) < onceTime {
-				return false, nil
-			}
+		}
+		switch {
+		case o.once && (len(failing) == 0 || o.app.Now().Sub(since) >= onceTime):
 			return true, together(failing)
+		case o.exitWhen == exitFinished:
+			return len(failing) == 0 && view.ended(), nil
 		}
-	case o.exitWhen == exitFinished:
-		return func() (bool, error) {
-			settled, failing := loop.Settled()
-			return settled && len(failing) == 0 && view.ended(), nil
-		}
+		return false, nil
 	}
-	return nil
 }
 
 // act lets the loop write: it takes part in the election of the one that does, and tells what it did. The returned function

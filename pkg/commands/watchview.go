@@ -2,8 +2,9 @@ package commands
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -143,28 +144,27 @@ func (v *watchView) ended() bool {
 	return len(v.open) == 0
 }
 
-// result is the worst code of the runs that count.
-func (v *watchView) result(counts bool) error {
-	if !counts {
-		return nil
-	}
+// missing are the names that no run was seen of.
+func (v *watchView) missing() []string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	var codes []Code
-	for _, code := range v.codes {
-		codes = append(codes, code)
-	}
-	var missing []error
-	for _, name := range v.names {
-		last, is := v.newest[name]
-		if !is {
-			missing = append(missing, fmt.Errorf("%s: no run of that name was seen", name))
-			continue
-		}
+	return slices.DeleteFunc(slices.Clone(v.names), func(name string) bool {
+		_, is := v.newest[name]
+		return is
+	})
+}
+
+// result is the worst code of the runs that count, and of names that no run was seen of.
+func (v *watchView) result() error {
+	missing := v.missing()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	codes := slices.Collect(maps.Values(v.codes))
+	for _, last := range v.newest {
 		codes = append(codes, last.code)
 	}
-	if len(missing) > 0 {
-		return &codeError{Code: worst(append(codes, CodeGone)), Err: errors.Join(missing...)}
+	if len(missing) > 0 { // they are told
+		codes = append(codes, CodeGone)
 	}
 	if code := worst(codes); code != CodeOK {
 		return &codeError{Code: code}
