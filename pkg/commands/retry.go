@@ -91,7 +91,9 @@ func runRetry(ctx context.Context, o *retryOptions) error {
 		}
 		job = runs[i]
 	}
-	if v := status.Of(status.Snapshot{Job: newest, At: client.Now(), PodsHidden: true}); !v.Phase.Finished() && !o.choices.Force {
+	v := status.Of(status.Snapshot{Job: newest, At: client.Now(), PodsHidden: true})
+	over := v.Phase.Finished() || v.Outcome != status.OutcomeNone && !o.failedOnly // decided, as wait takes it; its last Pods may be ending
+	if !over && !o.choices.Force {
 		return o.refused(report, refuse("job/%s is %s: there is nothing to retry yet. --force starts another run beside it", newest.Name, v.Phase))
 	}
 	w, err := mapping.ToWork(job)
